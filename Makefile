@@ -1,0 +1,67 @@
+# Short names for the commands of this project; `make help` lists them. The work is done by CMake (CMakePresets.json).
+JOBS ?= $(shell nproc)
+TEST_JOBS ?= 2
+PYTHON := /usr/bin/python3
+CXX_FILES = find $(wildcard src cli bench test examples experiments) -name '*.hpp' -o -name '*.cpp'
+
+.DEFAULT_GOAL := help
+.PHONY: help packages build demo test bench lint asan format clean install
+
+help:
+	@echo 'make demo     install the Debian packages, build, run the tour; results in out/demo'
+	@echo 'make test     install the Debian packages, build, run all tests'
+	@echo 'make bench    build and run the benchmarks'
+	@echo 'make asan     the tests under the address and undefined behaviour sanitizers'
+	@echo 'make lint     clang-format (check only) and clang-tidy'
+	@echo 'make format   clang-format, in place'
+	@echo 'make install  to PREFIX (default /usr/local)'
+	@echo 'make clean    remove build/ and out/'
+
+packages:
+	@cmake/packages.sh build
+
+build/%/build.ninja: CMakePresets.json | packages
+	cmake --preset $*
+
+build: build/release/build.ninja
+	cmake --build --preset release --parallel $(JOBS)
+
+demo: build/release/build.ninja
+	cmake --build --preset release --parallel $(JOBS) --target kinegraph
+	build/release/cli/kinegraph demo --out out/demo
+	@echo 'The tour wrote, in out/demo:'
+	@cd out/demo && find . -type f -printf '  out/demo/%P  (%s bytes)\n' | sort
+
+# ctest's own status is not the answer: the summary counts, and fails if a test failed or none ran.
+test: build
+	@rm -f build/release/tests.xml
+	ctest --preset release --parallel $(TEST_JOBS) --output-junit tests.xml || true
+	@$(PYTHON) cmake/test_summary.py build/release/tests.xml
+
+asan: build/asan/build.ninja
+	cmake --build --preset asan --parallel $(JOBS)
+	@rm -f build/asan/tests.xml
+	ctest --preset asan --parallel $(TEST_JOBS) --output-junit tests.xml || true
+	@$(PYTHON) cmake/test_summary.py build/asan/tests.xml
+
+bench:
+	@cmake/packages.sh build bench
+	cmake --preset bench
+	cmake --build --preset bench --parallel $(JOBS)
+	cmake --build --preset bench --target bench
+
+lint:
+	@cmake/packages.sh build bench lint
+	$(CXX_FILES) | sort | xargs clang-format --dry-run -Werror
+	cmake --preset lint
+	run-clang-tidy -quiet -p build/lint -j $(JOBS)
+
+format:
+	@cmake/packages.sh lint
+	$(CXX_FILES) | xargs clang-format -i
+
+install: build
+	cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
+
+clean:
+	rm -rf build out

@@ -1,0 +1,93 @@
+#include "kinegraph/task/check.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "outputs.hpp"
+
+namespace kinegraph::cli {
+namespace {
+
+class Check final : public Verb {
+ public:
+  std::string_view name() const override { return "check"; }
+  std::string_view purpose() const override { return "what a model holds: bodies, mobility, redundant constraints"; }
+  std::string_view teaching() const override {
+    return "Examples:\n"
+           "  kinegraph check fourbar.yaml                  bodies, joints, degrees of freedom, warnings\n"
+           "  kinegraph check fourbar.yaml --set L=1.2      the same with another crank length\n"
+           "  kinegraph check fourbar.yaml --json -         for machines\n\n"
+           "Exit status 1 if the mechanism cannot be assembled (the message says which constraint and by how much),\n"
+           "2 if the file has faults (all are told, as file:line:column).\n";
+  }
+  void declare(CLI::App& app) override { common_.declare(app, false); }
+  Done run() override;
+
+ private:
+  CommonOptions common_;
+};
+
+std::string bodies_text(const Model& model) {
+  std::string text = "\n";
+  for (const PlanarBody& body : model.bodies) {
+    std::string points;
+    for (const PointIndex p : body.points) points += (points.empty() ? "" : " ") + model.points[p.value].name;
+    text += fmt::format("  body {:<10} points {:<10}  length {:<9.6g} m  mass {:<9.6g} kg  inertia {:.6g} kg m²\n",
+                        body.name, points, body.length, body.mass, body.inertia);
+  }
+  return text;
+}
+
+/// A point that several bodies share is a pin; one fixed point and a body too.
+int count_pins(const Model& model) {
+  std::vector<int> uses(model.points.size(), 0);
+  for (const PlanarBody& body : model.bodies) {
+    for (const PointIndex p : body.points) ++uses[p.value];
+  }
+  int pins = 0;
+  for (std::size_t i = 0; i < uses.size(); ++i) pins += uses[i] + (model.points[i].fixed ? 1 : 0) > 1;
+  return pins;
+}
+
+Done Check::run() {
+  OptionReader reader;
+  common_.read(reader);
+  if (!reader.ok()) return reader.failure();
+  Result<Outputs> outputs = Outputs::open(common_);
+  if (!outputs) return outputs.failure();
+  const Result<Model> model = common_.read_model();
+  if (!model) return model.failure();
+  const Result<task::CheckResult> result = task::check(*model);
+  if (!result) return result.failure();
+
+  std::vector<std::string> warnings;
+  for (const Diagnostic& warning : result->warnings) warnings.push_back(to_string(warning));
+  Summary summary("check", common_.model);
+  summary.add("bodies", result->bodies, "bodies")
+      .add("points", result->points, "points")
+      .add("fixed_points", result->fixed_points, "fixed points")
+      .add("pin_joints", count_pins(*model), "pin joints")
+      .add("sliders", model->sliders.size(), "sliders")
+      .add("motors", model->motors.size(), "motors")
+      .add("mass", result->mass, "mass", "kg")
+      .add("coordinates", result->coordinates, "coordinates")
+      .add("constraints", result->constraints, "constraints")
+      .add("rank", result->rank, "independent of them")
+      .add("degrees_of_freedom", result->degrees_of_freedom, "degrees of freedom")
+      .add("independent", result->independent, "free to choose")
+      .add("redundant", result->redundant, "redundant")
+      .add("singular_here", result->singular_here, "singular where drawn")
+      .add("assembled", result->assembled, "assembled")
+      .add("constraint_max", result->constraint_max, "largest constraint left", "m²")
+      .add("warnings", warnings, "")
+      .add_text(bodies_text(*model));
+  for (const std::string& warning : warnings) summary.add_text(fmt::format("  {}\n", warning));
+  return outputs->write(summary, nullptr, {});
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_check() { return std::make_unique<Check>(); }
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "demo_model.hpp"
+#include "kinegraph/io/csv.hpp"
+#include "kinegraph/io/model_file.hpp"
+#include "options.hpp"
+#include "plot.hpp"
+#include "progress_bar.hpp"
+#include "verb.hpp"
+
+namespace kinegraph::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The tour: the commands that a user could type, on a four-bar, with their results in a folder.
+class Demo final : public Verb {
+ public:
+  std::string_view name() const override { return "demo"; }
+  std::string_view purpose() const override { return "the tour: every verb on a four-bar, results in a folder"; }
+  std::string_view teaching() const override {
+    return "Example:\n"
+           "  kinegraph demo --out tour        writes tour/fourbar.yaml, tables (.csv), summaries (.json), pictures "
+           "(.svg)\n\n"
+           "Every command that it runs is printed: type it yourself, change it, change the model.\n";
+  }
+  bool takes_model() const override { return false; }
+  void declare(CLI::App& app) override {
+    app.add_option("--out", out_, "the folder for all that it writes, default out/demo")->type_name("DIR");
+    app.add_flag("--quiet", quiet_, "no progress bar");
+  }
+  Done run() override;
+
+ private:
+  Done start();
+  Done check();
+  Done turn();
+  Done simulate();
+  Done inverse();
+
+  /// Prints the command as typed, then runs it.
+  Done command(const std::string& question, std::vector<std::string> words);
+  /// Two series of a table that a verb wrote, against time or against each other.
+  Done picture(const std::string& file, const std::string& table, Plot plot, const std::vector<std::string>& series,
+               double scale = 1);
+  std::string in_folder(const std::string& file) const { return (fs::path(out_) / file).string(); }
+
+  std::string out_ = "out/demo", model_;
+  bool quiet_ = false;
+  int questions_ = 0;
+};
+
+Done Demo::start() {
+  std::error_code error;
+  fs::create_directories(out_, error);
+  if (error) return Failure::bad_input(fmt::format("cannot make the folder '{}': {}", out_, error.message()));
+  model_ = in_folder("fourbar.yaml");
+  if (Done done = write_file(model_, kDemoModel); !done) return done;
+  return print(
+      fmt::format("A tour of kinegraph on a four-bar linkage: a crank, a coupler and a rocker, described in {} lines.\n"
+                  "  wrote {}\n",
+                  std::count(kDemoModel, kDemoModel + sizeof(kDemoModel) - 1, '\n'), model_));
+}
+
+Done Demo::command(const std::string& question, std::vector<std::string> words) {
+  std::string typed = program;
+  for (const std::string& word : words) typed += " " + word;
+  if (Done done = print(fmt::format("\n{}. {}\n\n$ {}\n", ++questions_, question, typed)); !done) return done;
+  if (quiet_) words.emplace_back("--quiet");
+  switch (run_command(program, words)) {
+    case 0:
+      return std::monostate{};
+    case 1:
+      return Failure::no_answer("the tour ends here: the command above has no answer");
+    case 130:
+      return Failure::interrupted();
+    default:
+      return Failure::internal("the command above failed");
+  }
+}
+
+Done Demo::picture(const std::string& file, const std::string& table, Plot plot, const std::vector<std::string>& series,
+                   double scale) {
+  const Result<Trajectory> read = read_csv(in_folder(table));
+  if (!read) return read.failure();
+  const auto column = [&](const std::string& name) {
+    const int i = read->find(name);
+    return i < 0 ? std::vector<double>{} : read->column(i);
+  };
+  for (const std::string& name : series) {
+    if (plot.equal_scales) {  // the path of a point
+      plot.curves.push_back({name, column(name + ".x"), column(name + ".y")});
+    } else {
+      plot.curves.push_back({name, read->times(), column(name)});
+      for (double& value : plot.curves.back().y) value *= scale;
+    }
+    if (plot.curves.back().y.empty()) return Failure::internal(fmt::format("{} has no series {}", table, name));
+  }
+  if (Done done = write_file(in_folder(file), svg(plot)); !done) return done;
+  return print(fmt::format("  wrote {}: {}\n", in_folder(file), plot.title));
+}
+
+Done Demo::check() { return command("What is in the model, and how freely does it move?", {"check", model_}); }
+
+Done Demo::turn() {
+  if (Done done = command("In how many ways can it be assembled with the crank where it is?",
+                          {"kinematics", model_, "--branches", "--out", in_folder("branches.csv")});
+      !done) {
+    return done;
+  }
+  if (Done done = command("What do its points do when the crank turns once?",
+                          {"kinematics", model_, "--move", "theta.q=0:360deg", "--out", in_folder("turn.csv")});
+      !done) {
+    return done;
+  }
+  return picture("turn.svg", "turn.csv", {"Paths of P1 and P2, one turn of the crank", "x in m", "y in m", {}, true},
+                 {"P1", "P2"});
+}
+
+Done Demo::simulate() {
+  if (Done done = command("How does it fall under gravity?",
+                          {"simulate", model_, "--time", "5", "--step", "1ms", "--reactions", "--out",
+                           in_folder("motion.csv"), "--json", in_folder("motion.json")});
+      !done) {
+    return done;
+  }
+  return picture("motion.svg", "motion.csv", {"Free fall: the crank angle", "t in s", "θ in degrees", {}, false},
+                 {"theta.q"}, 180 / M_PI);
+}
+
+Done Demo::inverse() {
+  // θ(t) = 1.2 (1 − cos 2t): to and fro, at rest at the start
+  constexpr int kSamples = 2000;
+  constexpr double kStep = 5e-3;
+  Trajectory wanted({"theta.q"});
+  wanted.reserve(kSamples);
+  for (int i = 0; i < kSamples; ++i) *wanted.append(i * kStep) = 1.2 * (1 - std::cos(2 * i * kStep));
+  if (Done done = write_csv(in_folder("wanted.csv"), wanted); !done) return done;
+  if (Done done = print(fmt::format("\n  wrote {}: a motion of our own\n", in_folder("wanted.csv"))); !done)
+    return done;
+
+  if (Done done = command("Which torque makes the crank swing as θ(t) = 1.2 (1 − cos 2t), given in wanted.csv?",
+                          {"inverse", model_, "--motion", in_folder("wanted.csv"), "--reactions", "--out",
+                           in_folder("torque.csv"), "--json", in_folder("torque.json")});
+      !done) {
+    return done;
+  }
+  return picture("torque.svg", "torque.csv", {"The torque that swings the crank", "t in s", "torque in N m", {}, false},
+                 {"theta.tau"});
+}
+
+Done Demo::run() {
+  for (Done (Demo::*const part)() : {&Demo::start, &Demo::check, &Demo::turn, &Demo::simulate, &Demo::inverse}) {
+    if (Done done = (this->*part)(); !done) return done;
+  }
+  return print(fmt::format("\nAll of it is in {}. Change {} and ask again; '{} VERB --help' shows more.\n", out_,
+                           model_, program));
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_demo() { return std::make_unique<Demo>(); }
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,118 @@
+#include "kinegraph/task/kinematics.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <cmath>
+
+#include "kinegraph/base/names.hpp"
+#include "move.hpp"
+#include "outputs.hpp"
+#include "progress_bar.hpp"
+
+namespace kinegraph::cli {
+namespace {
+
+bool carries_unit(const std::string& number) {
+  return !number.empty() && std::isalpha(static_cast<unsigned char>(number.back())) && !number.ends_with("pi");
+}
+
+std::vector<std::string> split_at_colons(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(':', begin);
+    parts.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  return parts;
+}
+
+class Kinematics final : public Verb {
+ public:
+  std::string_view name() const override { return "kinematics"; }
+  std::string_view purpose() const override { return "a consistent pose, all assembly branches, a coordinate moved"; }
+  std::string_view teaching() const override {
+    return "Examples:\n"
+           "  kinegraph kinematics fourbar.yaml                                  the pose nearest to the drawn one\n"
+           "  kinegraph kinematics fourbar.yaml --set theta.q=30deg              … with the crank at 30 degrees\n"
+           "  kinegraph kinematics fourbar.yaml --branches --out branches.csv    every way to assemble it\n"
+           "  kinegraph kinematics fourbar.yaml --move theta.q=0:360deg --out turn.csv\n"
+           "  kinegraph kinematics fourbar.yaml --move theta.q=0:360deg:73       a sample every 5 degrees\n\n"
+           "--out has one row per pose: t counts them, then P1.x P1.y … of every point and theta.q of every angle.\n";
+  }
+  void declare(CLI::App& app) override {
+    app.add_flag("--branches", branches_, "find the assembly branches: all poses with the same free coordinates");
+    app.add_option("--move", move_, "move a coordinate through a range, 361 samples unless told")
+        ->type_name("NAME=FROM:TO[:N]");
+    common_.declare(app, true);
+  }
+  Done run() override;
+
+ private:
+  CommonOptions common_;
+  std::string move_;
+  bool branches_ = false;
+};
+
+Done Kinematics::run() {
+  OptionReader reader;
+  common_.read(reader);
+  task::KinematicsOptions options;
+  options.branches = branches_;
+  options.seed = common_.seed_value;
+  if (!move_.empty()) options.move = read_move(reader, move_);
+  if (branches_ && !move_.empty()) reader.fault("branches, move", "only one of them at a time");
+  if (!reader.ok()) return reader.failure();
+
+  Result<Outputs> outputs = Outputs::open(common_);
+  if (!outputs) return outputs.failure();
+  const Result<Model> model = common_.read_model();
+  if (!model) return model.failure();
+  ProgressBar bar("kinematics", common_.quiet);
+  options.progress = bar.callback();
+  const Result<task::KinematicsResult> result = task::kinematics(*model, options);
+  if (!result) return result.failure();
+
+  const Trajectory& poses = result->trajectory;
+  Summary summary("kinematics", common_.model);
+  summary.add("degrees_of_freedom", result->degrees_of_freedom, "degrees of freedom")
+      .add("independent", result->independent, "coordinates held")
+      .add("poses", poses.samples(), branches_ ? "branches" : "poses")
+      .add("constraint_max", result->constraint_max, "largest constraint left", "m²")
+      .add("iterations", result->iterations, "iterations");
+  if (options.move) {
+    summary.add("moved", options.move->coordinate, "moved")
+        .add("from", options.move->from, "from")
+        .add("to", options.move->to, "to");
+  } else {
+    summary.add_text("\n" + position_table(poses, branches_ ? "branch" : "pose"));
+  }
+  return outputs->write(summary, &poses, bar.callback());
+}
+
+}  // namespace
+
+task::Move read_move(OptionReader& reader, const std::string& text) {
+  task::Move move;
+  const std::size_t equals = text.find('=');
+  std::vector<std::string> parts;
+  if (equals != std::string::npos && equals > 0) parts = split_at_colons(text.substr(equals + 1));
+  if (parts.size() < 2 || parts.size() > 3) {
+    reader.fault("move", fmt::format("expected name=from:to or name=from:to:samples, found {}", quote(text)));
+    return move;
+  }
+  move.coordinate = text.substr(0, equals);
+  move.from = reader.number("move from", parts[0]);
+  move.to = reader.number("move to", parts[1]);
+  if (parts.size() == 3) move.samples = static_cast<int>(reader.whole("move samples", parts[2], 2, 100'000'000));
+  // "10:350deg" would be 10 rad to 350°: hardly what is meant.
+  if (carries_unit(parts[0]) != carries_unit(parts[1]) && move.from != 0 && move.to != 0) {
+    reader.fault("move", fmt::format("{} and {}: give both a unit, or none", quote(parts[0]), quote(parts[1])));
+  }
+  if (move.from == move.to) reader.fault("move", fmt::format("goes from {} to the same value", move.from));
+  return move;
+}
+
+std::unique_ptr<Verb> make_kinematics() { return std::make_unique<Kinematics>(); }
+
+}  // namespace kinegraph::cli

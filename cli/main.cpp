@@ -1,0 +1,27 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "progress_bar.hpp"
+#include "verb.hpp"
+
+int main(int argc, char** argv) {
+  using kinegraph::Failure;
+  try {
+    kinegraph::cli::catch_interrupts();
+    return kinegraph::cli::run_command(argc > 0 ? argv[0] : "kinegraph", {argv + (argc > 0 ? 1 : 0), argv + argc});
+  } catch (const std::bad_alloc&) {
+    const Failure failure = Failure::no_answer("not enough memory for a problem of this size");
+    fmt::print(stderr, "{}\n", failure.to_string());
+    return failure.exit_status();
+  } catch (const std::exception& fault) {
+    const Failure failure = Failure::internal(fault.what());
+    fmt::print(
+        stderr,
+        "{}\nThis is a fault of kinegraph, not of your input. Please report it with the command and the model.\n",
+        failure.to_string());
+    return failure.exit_status();
+  }
+}

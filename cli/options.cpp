@@ -1,0 +1,103 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/expr/expression.hpp"
+#include "kinegraph/io/model_file.hpp"
+
+namespace kinegraph::cli {
+
+void OptionReader::fault(const std::string& field, const std::string& rule) {
+  faults_.push_back({Severity::error, {}, fmt::format("{}: {}", field, rule)});
+}
+
+double OptionReader::number(const std::string& field, const std::string& text) {
+  const Result<double> value = parse_number(text);
+  if (value) return *value;
+  fault(field, value.failure().diagnostics.front().message);
+  return std::nan("");
+}
+
+long OptionReader::whole(const std::string& field, const std::string& text, long least, long most) {
+  long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+    fault(field, fmt::format("expected a whole number, found {}", quote(text)));
+  } else if (error == std::errc::result_out_of_range || value < least || value > most) {
+    const bool below = text.starts_with('-') || (error == std::errc{} && value < least);
+    fault(field, fmt::format("must be {} {}, is {}", below ? ">=" : "<=", below ? least : most, text));
+  }
+  return value;
+}
+
+std::pair<std::string, double> OptionReader::setting(const std::string& field, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    fault(field, fmt::format("expected name=value, found {}", quote(text)));
+    return {};
+  }
+  const std::string name = text.substr(0, equals);
+  return {name, number(fmt::format("{} {}", field, name), text.substr(equals + 1))};
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  if (text.empty()) return parts;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    parts.push_back(CLI::detail::trim_copy(text.substr(begin, end == std::string::npos ? end : end - begin)));
+  }
+  return parts;
+}
+
+void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
+  app.add_option("MODEL", model, "the machine: a YAML file (docs/formats.md)");
+  const std::string group = "Common to every verb";
+  if (writes_trajectory) {
+    app.add_option("--out", out, "write the trajectory: header row, first column t; - is standard output")
+        ->type_name("FILE.csv")
+        ->group(group);
+  }
+  app.add_option("--json", json, "write the summary for machines: SI units; - is standard output")
+      ->type_name("FILE|-")
+      ->group(group);
+  app.add_option("--set", set, "a model parameter or an initial value; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--threads", threads, "default: all cores; the result does not depend on it")
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--seed", seed, "every random number comes from it; default 0")->type_name("N")->group(group);
+  app.add_flag("--quiet", quiet, "no progress bar (none either where stderr is not a terminal)")->group(group);
+}
+
+void CommonOptions::read(OptionReader& reader) {
+  if (!threads.empty()) reader.whole("threads", threads, 1, 4096);
+  seed_value = static_cast<unsigned long>(reader.whole("seed", seed, 0, std::numeric_limits<long>::max()));
+  if (out == "-" && json == "-") reader.fault("out, json", "only one of them can be standard output");
+  if (!out.empty() && out != "-" && out == json) reader.fault("out, json", "both name the file " + quote(out));
+}
+
+Result<Model> CommonOptions::read_model() const {
+  OptionReader reader;
+  Settings settings;
+  for (const std::string& text : set) {
+    const auto [name, value] = reader.setting("set", text);
+    if (!name.empty() && !settings.emplace(name, value).second) reader.fault("set", quote(name) + " is given twice");
+  }
+  Result<Model> read = kinegraph::read_model(model);
+  if (!read) return read;
+  for (const Diagnostic& warning : read->warnings) fmt::print(stderr, "{}\n", to_string(warning));
+  if (!reader.ok()) return reader.failure();
+  if (settings.empty()) return read;
+  return read->with(settings);
+}
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kinegraph/base/result.hpp"
+#include "kinegraph/model/model.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace kinegraph::cli {
+
+/// Turns the texts of options into values, and keeps every fault: a user sees all of them at once. Messages name the
+/// field and the rule: "step: must be > 0, is -0.001".
+class OptionReader {
+ public:
+  double number(const std::string& field, const std::string& text);  ///< with a unit or a formula: "30deg", "pi/4"
+  long whole(const std::string& field, const std::string& text, long least, long most);
+  /// "name=value"
+  std::pair<std::string, double> setting(const std::string& field, const std::string& text);
+  void fault(const std::string& field, const std::string& rule);
+
+  bool ok() const { return faults_.empty(); }
+  Failure failure() const { return {Failure::Kind::bad_input, faults_}; }
+
+ private:
+  std::vector<Diagnostic> faults_;
+};
+
+/// "a,b,c" without blanks around the names; none of an empty text.
+std::vector<std::string> split_list(const std::string& text);
+
+/// What every verb understands.
+struct CommonOptions {
+  std::string model, out, json, threads, seed = "0";
+  std::vector<std::string> set;
+  bool quiet = false;
+
+  void declare(CLI::App& app, bool writes_trajectory);
+  /// The values that stand for themselves: threads and seed, with their faults told to `reader`.
+  void read(OptionReader& reader);
+  Result<Model> read_model() const;  ///< with --set applied; prints the file's warnings
+
+  unsigned long seed_value = 0;
+};
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,61 @@
+#include "outputs.hpp"
+
+#include <fmt/format.h>
+
+#include "kinegraph/io/csv.hpp"
+#include "progress_bar.hpp"
+
+namespace kinegraph::cli {
+
+Result<Outputs> Outputs::open(const CommonOptions& options) {
+  Outputs outputs;
+  if (!options.out.empty()) {
+    Result<OutputFile> file = OutputFile::create(options.out);
+    if (!file) return file.failure();
+    outputs.trajectory_.emplace(*std::move(file));
+  }
+  if (!options.json.empty()) {
+    Result<OutputFile> file = OutputFile::create(options.json);
+    if (!file) return file.failure();
+    outputs.json_.emplace(*std::move(file));
+  }
+  return outputs;
+}
+
+void Outputs::stream(const std::vector<std::string>& names) {
+  writer_.emplace(*trajectory_, names);
+  columns_ = names.size() + 1;
+}
+
+void Outputs::sample(double t, const double* row) {
+  if (failed_) return;
+  failed_ = !writer_->row(t, row) || trajectory_->failed();
+  ++rows_;
+}
+
+Failure Outputs::why_failed() { return writer_->finish().failure(); }
+
+Done Outputs::write(const Summary& summary, const Trajectory* trajectory, const Progress& progress) {
+  if (interrupted()) return Failure::interrupted();
+  const auto is_stdout = [](const std::optional<OutputFile>& file) { return file && file->path() == "-"; };
+  const bool silent = is_stdout(trajectory_) || is_stdout(json_);
+
+  std::string written;
+  if (trajectory_ && trajectory) {
+    if (!writer_) {
+      rows_ = trajectory->samples();
+      columns_ = trajectory->names().size() + 1;
+    }
+    Done done = writer_ ? writer_->finish() : write_csv(*trajectory_, *trajectory, progress);
+    if (!done) return done;
+    written += fmt::format("  wrote {}: {} rows, {} columns\n", trajectory_->path(), rows_, columns_);
+  }
+  if (json_) {
+    json_->write(summary.json());
+    if (Done done = json_->finish(); !done) return done;
+    written += fmt::format("  wrote {}\n", json_->path());
+  }
+  return silent ? Done(std::monostate{}) : print(summary.text() + written);
+}
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kinegraph/base/progress.hpp"
+#include "kinegraph/io/csv.hpp"
+#include "kinegraph/io/output.hpp"
+#include "kinegraph/model/trajectory.hpp"
+#include "options.hpp"
+#include "summary.hpp"
+#include "verb.hpp"
+
+namespace kinegraph::cli {
+
+/// The files of --out and --json. Opened before the work, so that a place that cannot be written is told at once, and
+/// given their final names after all of it.
+class Outputs {
+ public:
+  static Result<Outputs> open(const CommonOptions& options);
+
+  bool has_trajectory() const { return trajectory_.has_value(); }
+
+  /// Rows as they come, instead of a trajectory at the end.
+  void stream(const std::vector<std::string>& names);
+  void sample(double t, const double* row);
+  bool failed() const { return failed_; }
+  Failure why_failed();  ///< after failed()
+
+  /// Writes what is asked for; prints the summary unless standard output carries data.
+  Done write(const Summary& summary, const Trajectory* trajectory, const Progress& progress);
+
+ private:
+  std::optional<OutputFile> trajectory_, json_;
+  std::optional<CsvWriter> writer_;
+  long rows_ = 0;
+  std::size_t columns_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,173 @@
+#include "plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kinegraph::cli {
+namespace {
+
+constexpr double kWidth = 760, kHeight = 440;
+constexpr double kLeft = 76, kRight = 24, kTop = 68, kBottom = 58;
+constexpr int kMostPoints = 2000;  ///< per curve: more than pixels
+// Distinct for most kinds of colour vision, and in grey.
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  double length() const { return high - low; }
+  void widen(double share) {
+    if (!(low <= high)) low = 0, high = 1;
+    const double by = length() > 0 ? share * length() : std::max(0.5, 0.1 * std::abs(low));
+    low -= by;
+    high += by;
+  }
+  void stretch_to(double length_wanted) {
+    const double by = (length_wanted - length()) / 2;
+    low -= by;
+    high += by;
+  }
+};
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// "−0.5": the digits that tell two ticks apart, with a real minus sign.
+std::string tick_text(double value, double step) {
+  const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+  std::string text =
+      decimals > 6 || std::abs(value) >= 1e6 ? fmt::format("{:.3g}", value) : fmt::format("{:.{}f}", value, decimals);
+  return text.starts_with('-') ? "−" + text.substr(1) : text;
+}
+
+class Drawing {
+ public:
+  explicit Drawing(const Plot& plot) : plot_(plot) {
+    for (const Curve& curve : plot.curves) {
+      for (const double x : curve.x) x_.add(x);
+      for (const double y : curve.y) y_.add(y);
+    }
+    x_.widen(plot.equal_scales ? 0.06 : 0);
+    y_.widen(0.06);
+    if (plot.equal_scales) {
+      const double metres_per_pixel = std::max(x_.length() / plot_width(), y_.length() / plot_height());
+      x_.stretch_to(metres_per_pixel * plot_width());
+      y_.stretch_to(metres_per_pixel * plot_height());
+    }
+  }
+
+  std::string draw() {
+    out_ = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
+        "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
+        kWidth, kHeight);
+    text(kLeft, 26, "start", "<tspan font-size=\"16\" font-weight=\"bold\">" + escaped(plot_.title) + "</tspan>");
+    x_axis();
+    y_axis();
+    for (std::size_t i = 0; i < plot_.curves.size(); ++i) curve(plot_.curves[i], colour(i));
+    legend();
+    return out_ + "</svg>\n";
+  }
+
+ private:
+  static double plot_width() { return kWidth - kLeft - kRight; }
+  static double plot_height() { return kHeight - kTop - kBottom; }
+  static const char* colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
+  double px(double x) const { return kLeft + (x - x_.low) / x_.length() * plot_width(); }
+  double py(double y) const { return kHeight - kBottom - (y - y_.low) / y_.length() * plot_height(); }
+
+  void text(double x, double y, const char* anchor, const std::string& content, const std::string& more = "") {
+    out_ +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more, content);
+  }
+  void line(double x1, double y1, double x2, double y2, const char* stroke) {
+    out_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2,
+                        y2, stroke);
+  }
+
+  void x_axis() {
+    const std::vector<double> at = ticks(x_.low, x_.high, 8);
+    const double bottom = kHeight - kBottom;
+    for (const double x : at) {
+      line(px(x), kTop, px(x), bottom, "#e4e4e4");
+      text(px(x), bottom + 19, "middle", tick_text(x, at.size() > 1 ? at[1] - at[0] : 1));
+    }
+    line(kLeft, bottom, kWidth - kRight, bottom, "#444");
+    text(kLeft + plot_width() / 2, kHeight - 14, "middle", escaped(plot_.x_label));
+  }
+
+  void y_axis() {
+    const std::vector<double> at = ticks(y_.low, y_.high, 6);
+    for (const double y : at) {
+      line(kLeft, py(y), kWidth - kRight, py(y), "#e4e4e4");
+      text(kLeft - 9, py(y) + 4.5, "end", tick_text(y, at.size() > 1 ? at[1] - at[0] : 1));
+    }
+    line(kLeft, kTop, kLeft, kHeight - kBottom, "#444");
+    const double middle = kTop + plot_height() / 2;
+    text(20, middle, "middle", escaped(plot_.y_label), fmt::format(" transform=\"rotate(-90 20 {:.1f})\"", middle));
+  }
+
+  void curve(const Curve& curve, const char* stroke) {
+    const std::size_t count = std::min(curve.x.size(), curve.y.size());
+    const std::size_t stride = std::max<std::size_t>(1, (count + kMostPoints - 1) / kMostPoints);
+    std::string points;
+    for (std::size_t i = 0; i < count; i += stride) {
+      points += fmt::format("{:.2f},{:.2f} ", px(curve.x[i]), py(curve.y[i]));
+    }
+    if (count > 0) points += fmt::format("{:.2f},{:.2f}", px(curve.x[count - 1]), py(curve.y[count - 1]));
+    out_ += fmt::format(
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n",
+        points, stroke);
+  }
+
+  void legend() {
+    double x = kLeft;
+    for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
+      out_ +=
+          fmt::format("<line x1=\"{0:.1f}\" y1=\"46\" x2=\"{1:.1f}\" y2=\"46\" stroke=\"{2}\" stroke-width=\"3\"/>\n",
+                      x, x + 22, colour(i));
+      text(x + 28, 50.5, "start", escaped(plot_.curves[i].label));
+      x += 28 + 7.5 * static_cast<double>(plot_.curves[i].label.size()) + 22;
+    }
+  }
+
+  const Plot& plot_;
+  Range x_, y_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::vector<double> ticks(double low, double high, int count) {
+  if (!(high > low)) return {low};
+  const double raw = (high - low) / count;
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  const double step = power * (raw < 1.5 * power ? 1 : raw < 3.5 * power ? 2 : raw < 7.5 * power ? 5 : 10);
+  std::vector<double> at;
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) at.push_back(k * step + 0.0);
+  return at;
+}
+
+std::string svg(const Plot& plot) { return Drawing(plot).draw(); }
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kinegraph::cli {
+
+struct Curve {
+  std::string label;
+  std::vector<double> x, y;
+};
+
+struct Plot {
+  std::string title, x_label, y_label;
+  std::vector<Curve> curves;
+  bool equal_scales = false;  ///< one metre is as long on both axes: for paths
+};
+
+/// Round numbers that cover a range with about `count` steps: 1, 2 or 5 times a power of ten apart.
+std::vector<double> ticks(double low, double high, int count);
+
+/// A picture of its own: no script, no font file, readable on paper and on a screen.
+std::string svg(const Plot& plot);
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,83 @@
+#include "progress_bar.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+#include "kinegraph/io/output.hpp"
+
+namespace kinegraph::cli {
+namespace {
+
+constexpr auto kBeforeFirst = std::chrono::milliseconds(500);
+constexpr auto kBetween = std::chrono::milliseconds(100);
+constexpr int kWidth = 40;
+constexpr int kInterruptedStatus = 130;
+
+std::atomic<bool> asked_to_stop{false};
+
+extern "C" void on_interrupt(int) {
+  if (!asked_to_stop.exchange(true)) return;
+  remove_unfinished_outputs();
+  _exit(kInterruptedStatus);
+}
+
+std::string duration(double s) {
+  const long whole = static_cast<long>(s + 0.5);
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT: a closed pipe is told by write()
+}
+
+bool interrupted() { return asked_to_stop; }
+
+Done print(const std::string& text) {
+  std::fflush(stdout);
+  return write_file("-", text);
+}
+
+ProgressBar::ProgressBar(std::string label, bool quiet)
+    : label_(std::move(label)),
+      enabled_(!quiet && isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      next_(start_ + kBeforeFirst) {}
+
+ProgressBar::~ProgressBar() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+bool ProgressBar::update(double share) {
+  if (asked_to_stop) return false;
+  if (!enabled_) return true;
+  const Clock::time_point now = Clock::now();
+  if (now >= next_) {
+    draw(std::clamp(share, 0.0, 1.0), std::chrono::duration<double>(now - start_).count());
+    next_ = now + kBetween;
+  }
+  return true;
+}
+
+void ProgressBar::draw(double share, double elapsed_s) {
+  std::string bar;
+  const int full = static_cast<int>(share * kWidth);
+  for (int i = 0; i < kWidth; ++i) bar += i < full ? "━" : "─";
+  const std::string left = share > 0.01 ? fmt::format("  {} left", duration(elapsed_s / share - elapsed_s)) : "";
+  fmt::print(stderr, "\r{} {} {:3.0f} %{}\033[K", label_, bar, 100 * share, left);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,178 @@
+#include "kinegraph/task/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <limits>
+
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/io/csv.hpp"
+#include "kinegraph/step/explicit_stepper.hpp"
+#include "outputs.hpp"
+#include "progress_bar.hpp"
+
+namespace kinegraph::cli {
+namespace {
+
+std::string explicit_methods() {
+  std::string names;
+  for (const step::Tableau& tableau : step::tableaus()) names += std::string(tableau.name) + ", ";
+  return names + "default rk4";
+}
+
+class Simulate final : public Verb {
+ public:
+  std::string_view name() const override { return "simulate"; }
+  std::string_view purpose() const override { return "the motion that follows from a start and from forces"; }
+  std::string_view teaching() const override {
+    return "Examples:\n"
+           "  kinegraph simulate fourbar.yaml --time 5 --step 1ms --out motion.csv\n"
+           "  kinegraph simulate fourbar.yaml --set theta.q=30deg --set theta.v=60rpm --json -\n"
+           "  kinegraph simulate fourbar.yaml --formulation independent --integrator trapezoidal --window 10\n"
+           "  kinegraph simulate fourbar.yaml --input torque.csv --reactions --out motion.csv\n"
+           "  kinegraph simulate fourbar.yaml --weights soft --soft-scale dynamics=0.1\n\n"
+           "--out has a row per step (per N steps with --every N): t, then\n"
+           "  of every point     P1.x P1.y P1.vx P1.vy P1.ax P1.ay\n"
+           "  of every angle     theta.q theta.v theta.a\n"
+           "  of every motor     theta.tau\n"
+           "  with --reactions   P1.fx P1.fy, the force in the joint\n"
+           "--input is a table of the same kind, for example with the header 't,theta.tau': what motors (.tau), loads "
+           "(.fx\n"
+           ".fy) and torques on bodies (.tau) do, by their names.\n";
+  }
+  void declare(CLI::App& app) override;
+  Done run() override;
+
+ private:
+  task::SimulateOptions read_options(OptionReader& reader);
+  void choose_where_samples_go(const Model& model, Outputs& outputs, task::SimulateOptions& options) const;
+
+  CommonOptions common_;
+  std::string time_ = "5", step_ = "1ms", window_ = "2", every_ = "1";
+  std::string formulation_ = "natural", method_ = "smoother", integrator_, weights_ = "hard", input_, columns_;
+  std::vector<std::string> soft_scale_;
+  bool reactions_ = false;
+};
+
+void Simulate::declare(CLI::App& app) {
+  app.add_option("--time", time_, "how long, default 5 s")->type_name("T");
+  app.add_option("--step", step_, "time step, default 1ms")->type_name("H");
+  app.add_option("--formulation", formulation_, "dependent or independent coordinates, default natural")
+      ->type_name("natural|independent");
+  app.add_option("--method", method_,
+                 "fixed-lag smoother (default), all steps at once, or classic time stepping without a graph")
+      ->type_name("smoother|batch|step");
+  app.add_option("--integrator", integrator_, "default hermite-simpson; with --method step: " + explicit_methods())
+      ->type_name("euler|trapezoidal|hermite-simpson");
+  app.add_option("--window", window_, "instants the smoother holds, default 2")->type_name("N");
+  app.add_option("--weights", weights_, "equations hold exactly (default), or as least squares with covariances")
+      ->type_name("hard|soft");
+  app.add_option("--soft-scale", soft_scale_,
+                 "factor on a covariance of --weights soft: prior, integrator, dynamics, constraint, equality")
+      ->type_name("NAME=FACTOR")
+      ->allow_extra_args(false);
+  app.add_option("--input", input_, "recorded torques and forces; - is standard input")->type_name("FILE.csv");
+  app.add_option("--columns", columns_, "names for the columns of --input, the first is t")->type_name("t,NAME,...");
+  app.add_flag("--reactions", reactions_, "also the joint forces");
+  app.add_option("--every", every_, "keep every N-th step in --out")->type_name("N");
+  common_.declare(app, true);
+}
+
+task::SimulateOptions Simulate::read_options(OptionReader& reader) {
+  constexpr long kMost = std::numeric_limits<int>::max();
+  task::SimulateOptions options;
+  options.time = reader.number("time", time_);
+  options.step = reader.number("step", step_);
+  options.formulation = formulation_;
+  options.method = method_;
+  options.integrator = integrator_;
+  options.weights = weights_;
+  options.window = static_cast<int>(reader.whole("window", window_, 2, kMost));
+  options.every = static_cast<int>(reader.whole("every", every_, 1, kMost));
+  options.reactions = reactions_;
+  for (const std::string& text : soft_scale_) {
+    const auto [name, factor] = reader.setting("soft-scale", text);
+    if (name.empty()) continue;
+    if (!options.soft_scale.emplace(name, factor).second) reader.fault("soft-scale", quote(name) + " is given twice");
+  }
+  if (!soft_scale_.empty() && weights_ == "hard") reader.fault("soft-scale", "needs --weights soft");
+  if (!columns_.empty() && input_.empty()) reader.fault("columns", "names the columns of --input, which is not given");
+  return options;
+}
+
+/// Samples are kept and written at the end, so that writing does not count in the time per step; a run too long for
+/// that writes them as they come, and needs no more memory than a short one.
+void Simulate::choose_where_samples_go(const Model& model, Outputs& outputs, task::SimulateOptions& options) const {
+  constexpr double kMostKept = 512e6;
+  const double columns =
+      1 + 8.0 * static_cast<double>(model.points.size()) + 4.0 * static_cast<double>(model.relative.size());
+  const double bytes = columns * sizeof(double) * options.time / options.step / options.every;
+  options.keep = outputs.has_trajectory() && bytes <= kMostKept;
+  if (options.keep || !outputs.has_trajectory()) return;
+  options.begin = [&outputs](const std::vector<std::string>& names) { outputs.stream(names); };
+  options.sample = [&outputs](double t, const double* row) { outputs.sample(t, row); };
+  options.progress = [&outputs, bar = options.progress](double share) { return !outputs.failed() && bar(share); };
+}
+
+Summary summarize(const std::string& model, const task::SimulateSummary& found) {
+  Summary summary("simulate", model);
+  summary.add("steps", found.steps, "steps")
+      .add("time", found.time, "simulated", "s")
+      .add("step", found.step, "step", "s")
+      .add("formulation", found.formulation, "formulation")
+      .add("method", found.method, "method")
+      .add("integrator", found.integrator, "integrator")
+      .add("window", found.window, "window")
+      .add("weights", found.weights, "weights")
+      .add("degrees_of_freedom", found.degrees_of_freedom, "degrees of freedom")
+      .add("redundant_constraints", found.redundant_constraints, "redundant constraints")
+      .add("wall_s", found.wall_s, "computed in", "s")
+      .add("step_us", found.step_us, "per step", "µs")
+      .add("iterations_mean", found.iterations_mean, "iterations, mean")
+      .add("iterations_max", found.iterations_max, "iterations, most")
+      .add("constraint_max", found.constraint_max, "largest constraint left", "m²")
+      .add("constraint_velocity_max", found.constraint_velocity_max, "… of the velocities", "m²/s")
+      .add("energy_start", found.energy_start, "energy at the start", "J")
+      .add("energy_end", found.energy_end, "energy at the end", "J")
+      .add("kinetic_start", found.kinetic_start, "kinetic energy at the start", "J")
+      .add("kinetic_max", found.kinetic_max, "kinetic energy, largest", "J")
+      .add("energy_error", found.energy_error, "energy error", "J")
+      .add("energy_drift", found.energy_drift, "… over the kinetic energy")
+      .add("singular_passes", found.singular_passes, "singular positions passed")
+      .add("repivots", found.repivots, "new pivot orders")
+      .add("coordinate_changes", found.coordinate_changes, "new independent sets");
+  return summary;
+}
+
+Done Simulate::run() {
+  OptionReader reader;
+  common_.read(reader);
+  task::SimulateOptions options = read_options(reader);
+  if (!reader.ok()) return reader.failure();
+
+  Result<Outputs> outputs = Outputs::open(common_);
+  if (!outputs) return outputs.failure();
+  const Result<Model> model = common_.read_model();
+  if (!model) return model.failure();
+  ProgressBar bar("simulate", common_.quiet);
+  if (!input_.empty()) {
+    CsvOptions csv;
+    csv.columns = split_list(columns_);
+    csv.progress = bar.callback();
+    Result<Trajectory> input = read_csv(input_, csv);
+    if (!input) return input.failure();
+    options.input = *std::move(input);
+  }
+  options.progress = bar.callback();
+  choose_where_samples_go(*model, *outputs, options);
+  const Result<task::SimulateResult> result = task::simulate(*model, options);
+  if (!result && outputs->failed()) return outputs->why_failed();
+  if (!result) return result.failure();
+  return outputs->write(summarize(common_.model, result->summary), &result->trajectory, bar.callback());
+}
+
+}  // namespace
+
+std::unique_ptr<Verb> make_simulate() { return std::make_unique<Simulate>(); }
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kinegraph/base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace kinegraph::cli {
+
+using Done = Result<std::monostate>;
+
+/// One verb of the command line: its options, and what it does with them. Made anew for each command.
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view purpose() const = 0;   ///< one line, in the list of verbs
+  virtual std::string_view teaching() const = 0;  ///< the end of its help: examples, what is written
+  virtual bool takes_model() const { return true; }
+  virtual void declare(CLI::App& app) = 0;
+  virtual Done run() = 0;
+
+  std::string program = "kinegraph";  ///< as the user called it
+};
+
+std::unique_ptr<Verb> make_check();
+std::unique_ptr<Verb> make_kinematics();
+std::unique_ptr<Verb> make_simulate();
+std::unique_ptr<Verb> make_inverse();
+std::unique_ptr<Verb> make_demo();
+
+/// A whole command, as the shell splits it: the program's name and the arguments. Prints, and returns the exit status.
+int run_command(const std::string& program, const std::vector<std::string>& arguments);
+
+}  // namespace kinegraph::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kinegraph {
+
+/// A piece of input as messages show it: in quotes, control characters replaced, shortened if very long.
+std::string quote(std::string_view text);
+
+/// The number of characters: bytes of UTF-8 that do not continue one.
+int characters(std::string_view utf8);
+
+/// The least number of single-character insertions, deletions, replacements and swaps of neighbours from one name to the
+/// other. A change of case alone costs nothing.
+int edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace kinegraph

@@ -1,0 +1,245 @@
+#include "kinegraph/io/yaml_tree.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "kinegraph/base/names.hpp"
+
+namespace kinegraph::io {
+namespace {
+
+/// The file without byte order mark and with plain line ends, and where its lines start.
+class SourceText {
+ public:
+  SourceText(const std::string& raw, std::string file) : file_(std::move(file)) {
+    text_.reserve(raw.size());
+    std::size_t i = raw.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+    for (; i < raw.size(); ++i) {
+      const bool return_of_pair = raw[i] == '\r' && i + 1 < raw.size() && raw[i + 1] == '\n';
+      if (!return_of_pair) text_ += raw[i] == '\r' ? '\n' : raw[i];
+    }
+    starts_.push_back(0);
+    int count = 0;
+    for (std::size_t at = 0; at < text_.size(); ++at) {
+      if (at % kBlock == 0) before_block_.push_back(count);
+      count += characters(std::string_view(text_).substr(at, 1));
+      if (text_[at] == '\n') starts_.push_back(at + 1);
+    }
+    before_block_.push_back(count);
+  }
+
+  const std::string& text() const { return text_; }
+  const std::string& file() const { return file_; }
+
+  /// yaml-cpp counts lines from 0 and columns in bytes.
+  std::size_t offset(const YAML::Mark& mark) const {
+    return std::min(starts_[line_of(mark)] + static_cast<std::size_t>(std::max(mark.column, 0)), text_.size());
+  }
+  Location location(const YAML::Mark& mark) const { return location(line_of(mark), offset(mark)); }
+  Location location_at(std::size_t offset) const {
+    return location(std::upper_bound(starts_.begin(), starts_.end(), offset) - starts_.begin() - 1, offset);
+  }
+
+  /// The first tab in the indentation of a line, or npos.
+  std::size_t indenting_tab(const YAML::Mark& mark) const {
+    const std::size_t first = text_.find_first_not_of(' ', starts_[line_of(mark)]);
+    return first < text_.size() && text_[first] == '\t' ? first : std::string::npos;
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 1024;
+
+  std::size_t line_of(const YAML::Mark& mark) const {
+    return std::min<std::size_t>(std::max(mark.line, 0), starts_.size() - 1);
+  }
+  Location location(std::size_t line, std::size_t offset) const {
+    return {file_, static_cast<int>(line) + 1, characters_before(offset) - characters_before(starts_[line]) + 1};
+  }
+  int characters_before(std::size_t offset) const {
+    const std::size_t block = offset / kBlock;
+    return before_block_[block] + characters(std::string_view(text_).substr(block * kBlock, offset % kBlock));
+  }
+
+  std::string file_, text_;
+  std::vector<std::size_t> starts_;
+  std::vector<int> before_block_;  // characters before each block: places in a very long line must not cost its length
+};
+
+/// The offset of the first byte that is not part of a UTF-8 character, or npos.
+std::size_t find_invalid(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const int more = byte < 0x80 ? 0 : byte >= 0xC2 && byte < 0xE0 ? 1 : byte >= 0xE0 && byte < 0xF0 ? 2 : 3;
+    if (more == 3 && (byte < 0xF0 || byte > 0xF4)) return i;
+    if (i + more >= text.size()) return i;
+    for (int k = 1; k <= more; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
+    }
+    i += more + 1;
+  }
+  return std::string_view::npos;
+}
+
+/// The offset at which more brackets are open than any model needs, or npos. Brackets in texts and comments count too:
+/// yaml-cpp reads ahead to the bracket that closes, and this keeps it from filling the memory.
+std::size_t find_too_many_brackets(std::string_view text) {
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[' || text[i] == '{') ++open;
+    if ((text[i] == ']' || text[i] == '}') && open > 0) --open;
+    if (open > 16 * YamlTree::kDeepest) return i;
+  }
+  return std::string_view::npos;
+}
+
+std::string too_deep() { return fmt::format("nested too deeply: more than {} levels", YamlTree::kDeepest); }
+
+struct Refusal {
+  Location where;
+  std::string message;
+};
+
+}  // namespace
+
+/// Receives the events of yaml-cpp's parser. Not its Node tree: that hides duplicate keys, follows aliases and recurses
+/// without a limit of our own.
+class YamlTreeBuilder final : public YAML::EventHandler {
+ public:
+  YamlTreeBuilder(YamlTree& tree, const SourceText& source) : tree_(tree), source_(source) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(YamlNode::Kind::nothing, mark, anchor); }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) throw Refusal{place(mark), "unknown alias"};
+    attach(found->second);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode& node = add(YamlNode::Kind::text, mark, anchor);
+    node.text = value;
+    const bool quoted = tag == "!";
+    const std::string_view rest = std::string_view(source_.text()).substr(source_.offset(mark));
+    node.verbatim = rest.substr(quoted && !rest.empty() ? 1 : 0).starts_with(value);
+    if (quoted && node.verbatim) ++node.where.column;
+    if (!quoted && (value == "~" || value == "null")) node.kind = YamlNode::Kind::nothing;
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(add(YamlNode::Kind::list, mark, anchor));
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(add(YamlNode::Kind::map, mark, anchor));
+  }
+  void OnSequenceEnd() override { open_.pop_back(); }
+  void OnMapEnd() override { open_.pop_back(); }
+
+ private:
+  struct Open {
+    YamlNode* node;
+    const YamlNode* key;  // of a map, waiting for its value
+  };
+
+  Location place(const YAML::Mark& mark) const { return source_.location(mark); }
+
+  YamlNode& add(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (tree_.nodes_.size() >= YamlTree::kMostValues) {
+      throw Refusal{place(mark), fmt::format("more than {} values in one file", YamlTree::kMostValues)};
+    }
+    YamlNode& node = tree_.nodes_.emplace_back();
+    node.kind = kind;
+    node.where = place(mark);
+    if (anchor != 0) anchors_[anchor] = &node;
+    attach(&node);
+    return node;
+  }
+
+  void attach(const YamlNode* node) {
+    if (open_.empty()) {
+      tree_.root_ = node;
+    } else if (Open& parent = open_.back(); parent.node->kind == YamlNode::Kind::list) {
+      parent.node->items.push_back(node);
+    } else if (!parent.key) {
+      parent.key = node;
+    } else {
+      parent.node->keys.emplace_back(parent.key, node);
+      parent.key = nullptr;
+    }
+  }
+
+  void open(YamlNode& node) {
+    open_.push_back({&node, nullptr});
+    if (open_.size() > YamlTree::kDeepest) {
+      throw Refusal{node.where, too_deep()};
+    }
+  }
+
+  YamlTree& tree_;
+  const SourceText& source_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, const YamlNode*> anchors_;
+};
+
+Result<YamlTree> YamlTree::parse(const std::string& text, const std::string& file_name) {
+  if (text.size() > kLargestFile) {
+    return Failure::bad_input({file_name, 1, 1}, fmt::format("the file is larger than {} bytes", kLargestFile));
+  }
+  const SourceText source(text, file_name);
+  if (const std::size_t bad = std::min(find_invalid(source.text()), source.text().find('\0')); bad < std::string::npos) {
+    return Failure::bad_input(source.location_at(bad), "not a text in UTF-8");
+  }
+  if (const std::size_t deep = find_too_many_brackets(source.text()); deep < std::string::npos) {
+    return Failure::bad_input(source.location_at(deep), too_deep());
+  }
+  YamlTree tree;
+  try {
+    std::istringstream stream(source.text());
+    YAML::Parser parser(stream);
+    YamlTreeBuilder builder(tree, source);
+    const bool found = parser.HandleNextDocument(builder);
+    if (!found || !tree.root_) return Failure::bad_input({file_name, 1, 1}, "the file is empty");
+    const Location first = tree.root_->where;
+    YamlTree second;
+    YamlTreeBuilder rest(second, source);
+    if (parser.HandleNextDocument(rest)) {
+      return Failure::bad_input(second.root_ ? second.root_->where : first,
+                                "a second document; a model file holds one");
+    }
+  } catch (const Refusal& refusal) {
+    return Failure::bad_input(refusal.where, refusal.message);
+  } catch (const YAML::Exception& fault) {
+    if (const std::size_t tab = source.indenting_tab(fault.mark); tab != std::string::npos) {
+      return Failure::bad_input(source.location_at(tab), "not YAML: a tab in the indentation; expected spaces");
+    }
+    return Failure::bad_input(source.location(fault.mark), "not YAML: " + fault.msg);
+  }
+  return tree;
+}
+
+std::string describe(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::nothing:
+      return "nothing";
+    case YamlNode::Kind::text:
+      return quote(node.text);
+    case YamlNode::Kind::list:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a map";
+  }
+  return "";
+}
+
+}  // namespace kinegraph::io

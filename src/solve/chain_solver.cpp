@@ -1,0 +1,539 @@
+#include "kinegraph/solve/chain_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kinegraph/linear/dense.hpp"
+
+namespace kinegraph {
+namespace {
+
+constexpr int kPast = 4;  // knots that the extrapolation uses: cubic
+
+}  // namespace
+
+void ChainSolver::Group::add(const ChainFactor& f) {
+  factors.push_back({f.factor.get(), f.slots, rows(), static_cast<int>(values.size())});
+  residual.resize(residual.size() + f.factor->rows());
+  values.resize(values.size() + f.factor->pattern().size());
+}
+
+ChainSolver::ChainSolver(std::shared_ptr<const Chain> chain, int capacity, ChainOptions options)
+    : chain_(std::move(chain)), capacity_(capacity), options_(options) {
+  const auto number = [](const std::vector<ChainVariable>& variables, std::vector<int>& column,
+                         std::vector<int>& place, std::vector<int>& variable) {
+    for (int v = 0; v < static_cast<int>(variables.size()); ++v) {
+      for (int i = 0; i < variables[v].size; ++i) {
+        column.push_back(variables[v].known ? -1 : static_cast<int>(place.size()));
+        if (variables[v].known) continue;
+        place.push_back(static_cast<int>(column.size()) - 1);
+        variable.push_back(v);
+      }
+    }
+  };
+  number(chain_->knot(), column_, place_, variable_);
+  number(chain_->middle(), middle_column_, middle_place_, middle_variable_);
+
+  for (const ChainFactor& f : chain_->knot_factors()) {
+    (f.role == Role::equality ? hard_knot_ : soft_knot_).add(f);
+    if (f.role == Role::cost) knot_noise_.push_back(f.noise);
+  }
+  for (const ChainFactor& f : chain_->link_factors()) {
+    (f.role == Role::equality ? hard_link_ : soft_link_).add(f);
+    if (f.role == Role::cost) link_noise_.push_back(f.noise);
+  }
+  std::size_t most = 1;
+  for (Group* g : {&hard_knot_, &hard_link_, &soft_knot_, &soft_link_}) {
+    collect_terms(*g);
+    for (const Bound& b : g->factors) most = std::max(most, b.slots.size());
+  }
+  pointers_.resize(most);
+  const auto empty = [](const Group& g) { return std::vector<Entry>(g.values.size(), Entry{0, -1}); };
+  knot_hard_ = linear::Condensation(hard_knot_.rows(), unknowns(), empty(hard_knot_));
+  link_hard_ = linear::Condensation(hard_link_.rows(), static_cast<int>(middle_place_.size()), empty(hard_link_));
+  pattern_.reserve(std::max(hard_knot_.values.size(), hard_link_.values.size()));
+  set_patterns();
+
+  preference_.assign(unknowns(), 1.0);
+  knot_scale_.assign(hard_knot_.rows(), 0.0);
+  link_scale_.assign(hard_link_.rows(), 0.0);
+  typical_.assign(chain_->knot().size(), 0.0);
+  middle_typical_.assign(chain_->middle().size(), 0.0);
+  values_.assign(static_cast<std::size_t>(capacity_) * chain_->knot_size(), 0.0);
+  middles_.assign(static_cast<std::size_t>(capacity_) * chain_->middle_size(), 0.0);
+  past_.assign(static_cast<std::size_t>(kPast) * chain_->knot_size(), 0.0);
+  past_middle_.assign(static_cast<std::size_t>(kPast) * chain_->middle_size(), 0.0);
+  dirty_.assign(capacity_, 1);
+  link_dirty_.assign(capacity_, 1);
+  exclude_rows({});
+}
+
+void ChainSolver::set_patterns() {
+  const auto set = [this](linear::Condensation& hard, const Group& g, const std::vector<Term>& terms) {
+    pattern_.assign(g.values.size(), Entry{0, -1});
+    for (const Term& t : terms) pattern_[t.value] = {t.row, t.column};
+    hard.set_pattern(pattern_);
+  };
+  set(knot_hard_, hard_knot_, hard_knot_.to);
+  set(link_hard_, hard_link_, hard_link_.middle);
+}
+
+void ChainSolver::restructure() {
+  for (Group* g : {&hard_knot_, &hard_link_, &soft_knot_, &soft_link_}) {
+    for (auto* terms : {&g->from, &g->middle, &g->to}) terms->clear();
+    collect_terms(*g);
+  }
+  set_patterns();
+  chosen_ = link_chosen_ = false;
+  std::fill(dirty_.begin(), dirty_.end(), 1);
+  std::fill(link_dirty_.begin(), link_dirty_.end(), 1);
+}
+
+// Which Jacobian values of a group lie in unknown columns, by the place of their slot.
+void ChainSolver::collect_terms(Group& group) {
+  for (const Bound& b : group.factors) {
+    const auto pattern = b.factor->pattern();
+    for (int e = 0; e < static_cast<int>(pattern.size()); ++e) {
+      const ChainSlot& s = b.slots[pattern[e].slot];
+      const bool middle = s.place == Place::middle;
+      const int offset = middle ? chain_->middle_offset(s.variable) : chain_->knot_offset(s.variable);
+      const int column = (middle ? middle_column_ : column_)[offset + pattern[e].column];
+      if (column < 0) continue;
+      const bool knot = &group == &hard_knot_ || &group == &soft_knot_;
+      auto& terms = middle ? group.middle : knot || s.place == Place::to ? group.to : group.from;
+      terms.push_back({b.row + pattern[e].row, column, b.entry + e});
+    }
+  }
+}
+
+void ChainSolver::set_preference(int variable, int component, double weight) {
+  const int column = column_[chain_->knot_offset(variable) + component];
+  if (column >= 0) preference_[column] = weight;
+}
+
+void ChainSolver::exclude_rows(const std::vector<int>& rows, const std::vector<int>& middle_rows) {
+  knot_hard_.exclude_rows(rows);
+  link_hard_.exclude_rows(middle_rows);
+  middle_rank_ = hard_link_.rows() - static_cast<int>(middle_rows.size());
+  excluded_.assign(hard_knot_.rows(), 0);
+  for (int r : rows) excluded_[r] = 1;
+  chosen_ = link_chosen_ = false;
+  const int hard = hard_knot_.rows() - static_cast<int>(rows.size());
+  free_ = unknowns() - hard;
+  const std::size_t n = capacity_, f = free_, middle = middle_place_.size();
+  particular_.assign(n * unknowns(), 0.0);
+  basis_.assign(n * unknowns() * f, 0.0);
+  inner_particular_.assign(n * middle, 0.0);
+  inner_basis_.assign(n * middle * 2 * f, 0.0);
+  soft_e_.assign(n * soft_link_.rows(), 0.0);
+  soft_from_.assign(n * soft_link_.rows() * f, 0.0);
+  soft_to_.assign(n * soft_link_.rows() * f, 0.0);
+  local_e_.assign(n * soft_knot_.rows(), 0.0);
+  local_basis_.assign(n * soft_knot_.rows() * f, 0.0);
+  diagonal_.assign(n * f * f, 0.0);
+  coupling_.assign(n * f * f, 0.0);
+  rhs_.assign(n * f, 0.0);
+  work_.assign(std::max<std::size_t>(unknowns(), middle) * (2 * f + 1) + 1, 0.0);
+  delta_.assign(std::max<std::size_t>(unknowns(), middle), 0.0);
+}
+
+void ChainSolver::touch() {
+  history_ = 0;
+  std::fill(dirty_.begin(), dirty_.end(), 1);
+  std::fill(link_dirty_.begin(), link_dirty_.end(), 1);
+}
+
+std::string ChainSolver::hard_row_name(int row) const {
+  for (const Bound& b : hard_knot_.factors) {
+    if (row >= b.row && row < b.row + b.factor->rows()) return b.factor->row_name(row - b.row);
+  }
+  return "row " + std::to_string(row);
+}
+
+// x ← the polynomial through the last knots, one step on. Past rows are newest first.
+void ChainSolver::extrapolate(const std::vector<double>& past, int size, const std::vector<int>& places,
+                              double* x) const {
+  static constexpr double kCoefficients[kPast + 1][kPast] = {
+      {0, 0, 0, 0}, {1, 0, 0, 0}, {2, -1, 0, 0}, {3, -3, 1, 0}, {4, -6, 4, -1}};
+  const int order = std::min(history_, kPast);
+  for (int p : places) {
+    double sum = 0;
+    for (int i = 0; i < order; ++i) sum += kCoefficients[order][i] * past[static_cast<std::size_t>(i) * size + p];
+    x[p] = sum;
+  }
+}
+
+void ChainSolver::advance() {
+  const int size = chain_->knot_size(), middle_size = chain_->middle_size();
+  const auto remember = [](std::vector<double>& past, const double* x, int n) {
+    std::copy_backward(past.begin(), past.end() - n, past.end());
+    std::copy(x, x + n, past.begin());
+  };
+  if (count_ > 0) {
+    remember(past_, knot(count_ - 1), size);
+    if (count_ > 1) remember(past_middle_, middle(count_ - 2), middle_size);
+    history_ = std::min(history_ + 1, kPast);
+  }
+  if (count_ == capacity_) {
+    base_ = slot(1);
+  } else {
+    ++count_;
+  }
+  const int last = count_ - 1;
+  dirty_[slot(last)] = 1;
+  link_dirty_[slot(last)] = 1;
+  if (last == 0) return;
+  link_dirty_[slot(last - 1)] = 1;
+  std::copy(past_.begin(), past_.begin() + size, knot(last));
+  extrapolate(past_, size, place_, knot(last));
+  if (middle_size > 0) {
+    std::copy(past_middle_.begin(), past_middle_.begin() + middle_size, middle(last - 1));
+    --history_;  // there is one middle less than there are knots
+    extrapolate(past_middle_, middle_size, middle_place_, middle(last - 1));
+    ++history_;
+  }
+}
+
+const double* ChainSolver::pointer(const ChainSlot& s, int k, bool link) {
+  if (s.place == Place::middle) return middle(k) + chain_->middle_offset(s.variable);
+  return knot(link && s.place == Place::to ? k + 1 : k) + chain_->knot_offset(s.variable);
+}
+
+void ChainSolver::evaluate(Group& group, int k, bool link, bool jacobian) {
+  for (const Bound& b : group.factors) {
+    for (std::size_t i = 0; i < b.slots.size(); ++i) pointers_[i] = pointer(b.slots[i], k, link);
+    const bool needed = jacobian && !(group.constants_done && b.factor->constant_jacobian());
+    b.factor->evaluate({pointers_.data(), b.slots.size()}, group.residual.data() + b.row,
+                       needed ? group.values.data() + b.entry : nullptr);
+  }
+  if (jacobian) group.constants_done = true;
+}
+
+void ChainSolver::choose(linear::Condensation& hard, const Group& group) {
+  const bool knot = &hard == &knot_hard_;
+  hard.choose(group.values.data(), knot ? std::span<const double>(preference_) : std::span<const double>());
+  if (knot) return;
+  link_order_.assign(group.rows(), -1);
+  for (int i = 0; i < hard.rank(); ++i) link_order_[hard.pivot_rows()[i]] = i;
+}
+
+bool ChainSolver::choose_and_factor(linear::Condensation& hard, Group& group, bool& chosen) {
+  const int rank = &hard == &knot_hard_ ? unknowns() - free_ : middle_rank_;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (chosen && hard.factor(group.values.data())) break;
+    repivots_ += chosen;
+    choose(hard, group);
+    chosen = true;
+    if (attempt == 1) hard.factor(group.values.data());
+  }
+  return hard.rank() == rank;
+}
+
+// How large the terms of each hard row are: what its residual is measured against.
+void ChainSolver::scale_rows(const Group& group, int k, bool link, std::vector<double>& scale) {
+  for (const Bound& b : group.factors) {
+    const auto pattern = b.factor->pattern();
+    for (std::size_t e = 0; e < pattern.size(); ++e) {
+      const double x = pointer(b.slots[pattern[e].slot], k, link)[pattern[e].column];
+      const double term = std::abs(group.values[b.entry + e]) * (std::abs(x) + 1e-6);
+      double& s = scale[b.row + pattern[e].row];
+      s = std::max(s, term);
+    }
+  }
+}
+
+// δx = p + N s of knot k.
+bool ChainSolver::linearize_knot(int k) {
+  evaluate(hard_knot_, k, false, true);
+  if (!choose_and_factor(knot_hard_, hard_knot_, chosen_)) return false;
+  if (linearizations_++ % 16 == 0 || linearizations_ < 64) scale_rows(hard_knot_, k, false, knot_scale_);
+
+  const int f = free_, w = 1 + f, rank = knot_hard_.rank();
+  const auto rows = knot_hard_.pivot_rows(), columns = knot_hard_.pivot_columns();
+  double* b = work_.data();
+  std::fill(b, b + rank * w, 0.0);
+  for (int i = 0; i < rank; ++i) b[i * w] = -hard_knot_.residual[rows[i]];
+  for (const auto& e : knot_hard_.free_entries()) b[e.row * w + 1 + e.column] = -hard_knot_.values[e.value];
+  knot_hard_.solve(b, w);
+
+  double* p = row_of(particular_, slot(k), unknowns());
+  double* n = row_of(basis_, slot(k), unknowns() * f);
+  for (int i = 0; i < rank; ++i) {
+    p[columns[i]] = b[i * w];
+    for (int j = 0; j < f; ++j) n[columns[i] * f + j] = b[i * w + 1 + j];
+  }
+  const auto free = knot_hard_.free_columns();
+  for (int j = 0; j < f; ++j) {
+    p[free[j]] = 0;
+    for (int i = 0; i < f; ++i) n[free[j] * f + i] = i == j;
+  }
+
+  if (soft_knot_.factors.empty()) return true;
+  evaluate(soft_knot_, k, false, true);
+  const int m = soft_knot_.rows();
+  double* e = row_of(local_e_, slot(k), m);
+  double* basis = row_of(local_basis_, slot(k), m * f);
+  std::copy(soft_knot_.residual.begin(), soft_knot_.residual.end(), e);
+  std::fill(basis, basis + m * f, 0.0);
+  for (const Term& t : soft_knot_.to) {
+    const double a = soft_knot_.values[t.value];
+    e[t.row] += a * p[t.column];
+    for (int j = 0; j < f; ++j) basis[t.row * f + j] += a * n[t.column * f + j];
+  }
+  for (std::size_t i = 0; i < soft_knot_.factors.size(); ++i) {
+    const Bound& bound = soft_knot_.factors[i];
+    knot_noise_[i].whiten(e + bound.row, bound.factor->rows(), 1);
+    knot_noise_[i].whiten(basis + bound.row * f, bound.factor->rows(), f);
+  }
+  return true;
+}
+
+// δy = y₀ + Y sₖ + Y' sₖ₊₁ for the middle of interval k.
+void ChainSolver::condense_middle(int k) {
+  const int f = free_, w = 1 + 2 * f, rank = link_hard_.rank(), nx = unknowns();
+  const double *p0 = row_of(particular_, slot(k), nx), *p1 = row_of(particular_, slot(k + 1), nx);
+  const double *n0 = row_of(basis_, slot(k), nx * f), *n1 = row_of(basis_, slot(k + 1), nx * f);
+  double* b = work_.data();
+  std::fill(b, b + rank * w, 0.0);
+  const auto rows = link_hard_.pivot_rows();
+  for (int i = 0; i < rank; ++i) b[i * w] = -hard_link_.residual[rows[i]];
+  if (k > 0) {
+    for (const Term& t : hard_link_.from) {
+      if (link_order_[t.row] < 0) continue;
+      const double a = hard_link_.values[t.value];
+      double* row = b + link_order_[t.row] * w;
+      row[0] -= a * p0[t.column];
+      for (int j = 0; j < f; ++j) row[1 + j] -= a * n0[t.column * f + j];
+    }
+  }
+  for (const Term& t : hard_link_.to) {
+    if (link_order_[t.row] < 0) continue;
+    const double a = hard_link_.values[t.value];
+    double* row = b + link_order_[t.row] * w;
+    row[0] -= a * p1[t.column];
+    for (int j = 0; j < f; ++j) row[1 + f + j] -= a * n1[t.column * f + j];
+  }
+  link_hard_.solve(b, w);
+
+  const int ny = static_cast<int>(middle_place_.size());
+  double* y = row_of(inner_particular_, slot(k), ny);
+  double* basis = row_of(inner_basis_, slot(k), ny * 2 * f);
+  const auto columns = link_hard_.pivot_columns();
+  for (int i = 0; i < rank; ++i) {
+    y[columns[i]] = b[i * w];
+    std::copy(b + i * w + 1, b + (i + 1) * w, basis + columns[i] * 2 * f);
+  }
+}
+
+// e + E sₖ + F sₖ₊₁ for the soft rows of interval k.
+bool ChainSolver::linearize_link(int k) {
+  const int f = free_, nx = unknowns(), m = soft_link_.rows();
+  const int ny = static_cast<int>(middle_place_.size());
+  if (ny > 0) {
+    evaluate(hard_link_, k, true, true);
+    if (!choose_and_factor(link_hard_, hard_link_, link_chosen_)) return false;
+    if (linearizations_ % 16 == 0 || linearizations_ < 64) scale_rows(hard_link_, k, true, link_scale_);
+    condense_middle(k);
+  }
+  evaluate(soft_link_, k, true, true);
+  double* e = row_of(soft_e_, slot(k), m);
+  double* from = row_of(soft_from_, slot(k), m * f);
+  double* to = row_of(soft_to_, slot(k), m * f);
+  std::copy(soft_link_.residual.begin(), soft_link_.residual.end(), e);
+  std::fill(from, from + m * f, 0.0);
+  std::fill(to, to + m * f, 0.0);
+
+  if (k > 0) {
+    const double *p = row_of(particular_, slot(k), nx), *n = row_of(basis_, slot(k), nx * f);
+    for (const Term& t : soft_link_.from) {
+      const double a = soft_link_.values[t.value];
+      e[t.row] += a * p[t.column];
+      for (int j = 0; j < f; ++j) from[t.row * f + j] += a * n[t.column * f + j];
+    }
+  }
+  const double *p = row_of(particular_, slot(k + 1), nx), *n = row_of(basis_, slot(k + 1), nx * f);
+  for (const Term& t : soft_link_.to) {
+    const double a = soft_link_.values[t.value];
+    e[t.row] += a * p[t.column];
+    for (int j = 0; j < f; ++j) to[t.row * f + j] += a * n[t.column * f + j];
+  }
+  const double *y = row_of(inner_particular_, slot(k), ny), *basis = row_of(inner_basis_, slot(k), ny * 2 * f);
+  for (const Term& t : soft_link_.middle) {
+    const double a = soft_link_.values[t.value];
+    const double* row = basis + t.column * 2 * f;
+    e[t.row] += a * y[t.column];
+    for (int j = 0; j < f; ++j) from[t.row * f + j] += a * row[j];
+    for (int j = 0; j < f; ++j) to[t.row * f + j] += a * row[f + j];
+  }
+  for (std::size_t i = 0; i < soft_link_.factors.size(); ++i) {
+    const Bound& b = soft_link_.factors[i];
+    link_noise_[i].whiten(e + b.row, b.factor->rows(), 1);
+    link_noise_[i].whiten(from + b.row * f, b.factor->rows(), f);
+    link_noise_[i].whiten(to + b.row * f, b.factor->rows(), f);
+  }
+  return true;
+}
+
+// The normal equations of all soft rows, block tridiagonal: Dₖ sₖ + Oₖ₋₁ᵀ sₖ₋₁ + Oₖ sₖ₊₁ = bₖ. Block Cholesky.
+bool ChainSolver::solve_in_time() {
+  const int f = free_, m = soft_link_.rows(), ml = soft_knot_.rows();
+  for (int k = 1; k < count_; ++k) {
+    double *d = row_of(diagonal_, slot(k), f * f), *b = row_of(rhs_, slot(k), f);
+    double* o = row_of(coupling_, slot(k), f * f);
+    if (k == 1) std::fill(d, d + f * f, 0.0), std::fill(b, b + f, 0.0);
+    const double* to = row_of(soft_to_, slot(k - 1), m * f);
+    linear::add_transposed_product(to, to, m, f, f, 1, d);
+    linear::add_transposed_product(to, row_of(soft_e_, slot(k - 1), m), m, f, 1, -1, b);
+    const double* local = row_of(local_basis_, slot(k), ml * f);
+    linear::add_transposed_product(local, local, ml, f, f, 1, d);
+    linear::add_transposed_product(local, row_of(local_e_, slot(k), ml), ml, f, 1, -1, b);
+    const bool last = k == count_ - 1;
+    if (!last) {
+      const double* from = row_of(soft_from_, slot(k), m * f);
+      linear::add_transposed_product(from, from, m, f, f, 1, d);
+      linear::add_transposed_product(from, row_of(soft_e_, slot(k), m), m, f, 1, -1, b);
+      std::fill(o, o + f * f, 0.0);
+      linear::add_transposed_product(from, row_of(soft_to_, slot(k), m * f), m, f, f, 1, o);
+    }
+    if (!linear::cholesky(d, f)) return false;
+    linear::solve_lower(d, f, b, 1);
+    if (last) break;
+    linear::solve_lower(d, f, o, f);
+    double *next = row_of(diagonal_, slot(k + 1), f * f), *next_b = row_of(rhs_, slot(k + 1), f);
+    std::fill(next, next + f * f, 0.0);
+    std::fill(next_b, next_b + f, 0.0);
+    linear::add_transposed_product(o, o, f, f, f, -1, next);
+    linear::add_transposed_product(o, b, f, f, 1, -1, next_b);
+  }
+  for (int k = count_ - 1; k >= 1; --k) {
+    double* b = row_of(rhs_, slot(k), f);
+    if (k + 1 < count_) {
+      const double *o = row_of(coupling_, slot(k), f * f), *next = row_of(rhs_, slot(k + 1), f);
+      for (int i = 0; i < f; ++i) {
+        for (int j = 0; j < f; ++j) b[i] -= o[i * f + j] * next[j];
+      }
+    }
+    linear::solve_lower_transposed(row_of(diagonal_, slot(k), f * f), f, b);
+  }
+  return true;
+}
+
+// x += δ; the largest change relative to what its variable has been.
+double ChainSolver::move(double* x, const double* delta, const std::vector<int>& place,
+                         const std::vector<int>& variable, std::vector<double>& typical) {
+  double largest = 0;
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    double& value = x[place[i]];
+    value += delta[i];
+    double& t = typical[variable[i]];
+    t = std::max(t, std::abs(value));
+    if (std::abs(delta[i]) > largest * t) largest = t > 0 ? std::abs(delta[i]) / t : 1;
+    if (!std::isfinite(delta[i])) return std::numeric_limits<double>::infinity();
+  }
+  return largest;
+}
+
+double ChainSolver::update() {
+  const int f = free_, nx = unknowns(), m = soft_link_.rows(), ny = static_cast<int>(middle_place_.size());
+  double step = 0;
+  for (int k = 1; k < count_; ++k) {
+    const double* s = row_of(rhs_, slot(k), f);
+    double* p = row_of(particular_, slot(k), nx);
+    const double* n = row_of(basis_, slot(k), nx * f);
+    for (int i = 0; i < nx; ++i) {
+      double d = p[i];
+      for (int j = 0; j < f; ++j) d += n[i * f + j] * s[j];
+      delta_[i] = d;
+      p[i] = 0;
+    }
+    const double moved = move(knot(k), delta_.data(), place_, variable_, typical_);
+    dirty_[slot(k)] = moved > options_.step;
+    step = std::max(step, moved);
+    if (soft_knot_.rows() == 0) continue;
+    const int ml = soft_knot_.rows();
+    double* e = row_of(local_e_, slot(k), ml);
+    const double* basis = row_of(local_basis_, slot(k), ml * f);
+    for (int i = 0; i < ml; ++i) {
+      for (int j = 0; j < f; ++j) e[i] += basis[i * f + j] * s[j];
+    }
+  }
+  for (int k = 0; k + 1 < count_; ++k) {
+    const double *s0 = row_of(rhs_, slot(k), f), *s1 = row_of(rhs_, slot(k + 1), f);
+    const double on = k > 0 ? 1 : 0;
+    double* y = row_of(inner_particular_, slot(k), ny);
+    const double* basis = row_of(inner_basis_, slot(k), ny * 2 * f);
+    for (int i = 0; i < ny; ++i) {
+      double d = y[i];
+      for (int j = 0; j < f; ++j) d += on * basis[i * 2 * f + j] * s0[j] + basis[i * 2 * f + f + j] * s1[j];
+      delta_[i] = d;
+      y[i] = 0;
+    }
+    double moved = 0;
+    if (ny > 0) moved = move(middle(k), delta_.data(), middle_place_, middle_variable_, middle_typical_);
+    link_dirty_[slot(k)] = moved > options_.step || dirty_[slot(k + 1)] || (k > 0 && dirty_[slot(k)]);
+    step = std::max(step, moved);
+    double* e = row_of(soft_e_, slot(k), m);
+    const double *from = row_of(soft_from_, slot(k), m * f), *to = row_of(soft_to_, slot(k), m * f);
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < f; ++j) e[i] += on * from[i * f + j] * s0[j] + to[i * f + j] * s1[j];
+    }
+  }
+  return step;
+}
+
+// The hard rows of every knot and interval that moved, at their new values.
+void ChainSolver::check_residuals(ChainOutcome& outcome) {
+  outcome.residual = 0;
+  const auto worst = [&](const Group& g, const std::vector<double>& scale, bool knot) {
+    for (int r = 0; r < g.rows(); ++r) {
+      const double share = std::abs(g.residual[r]) / (scale[r] + 1e-300);
+      if (share <= outcome.residual || (knot ? excluded_[r] != 0 : link_order_[r] < 0)) continue;
+      outcome.residual = share;
+      outcome.worst_residual = std::abs(g.residual[r]);
+      outcome.worst_row = knot ? r : -1 - r;
+    }
+  };
+  for (int k = 1; k < count_; ++k) {
+    if (!dirty_[slot(k)]) continue;
+    evaluate(hard_knot_, k, false, false);
+    worst(hard_knot_, knot_scale_, true);
+  }
+  for (int k = 0; k + 1 < count_ && !middle_place_.empty(); ++k) {
+    if (!link_dirty_[slot(k)]) continue;
+    evaluate(hard_link_, k, true, false);
+    worst(hard_link_, link_scale_, false);
+  }
+}
+
+ChainOutcome ChainSolver::solve() {
+  ChainOutcome outcome;
+  double before = std::numeric_limits<double>::infinity();
+  while (outcome.iterations < options_.max_iterations) {
+    ++outcome.iterations;
+    for (int k = 1; k < count_; ++k) {
+      if (dirty_[slot(k)] && !linearize_knot(k)) return outcome;
+    }
+    for (int k = 0; k + 1 < count_; ++k) {
+      if (link_dirty_[slot(k)] && !linearize_link(k)) return outcome;
+    }
+    if (free_ > 0 && !solve_in_time()) return outcome;
+    outcome.step = update();
+    if (!std::isfinite(outcome.step)) return outcome;
+    if (outcome.step <= options_.step) {
+      outcome.converged = true;
+      return outcome;
+    }
+    check_residuals(outcome);
+    const bool holds = outcome.residual <= options_.residual;
+    const bool stuck = outcome.residual <= 1e3 * options_.residual && outcome.residual > 0.5 * before;
+    if ((holds || stuck) && outcome.step <= 1e-5) {
+      outcome.converged = true;
+      return outcome;
+    }
+    before = outcome.residual;
+  }
+  return outcome;
+}
+
+}  // namespace kinegraph

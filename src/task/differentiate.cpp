@@ -1,0 +1,122 @@
+#include "kinegraph/task/differentiate.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace kinegraph::task {
+namespace {
+
+constexpr int kState = 4;
+constexpr double kWeakest = 1e-6, kStrongest = 1e6;  // range of ρ
+constexpr int kBisections = 10;
+
+using Block = Eigen::Matrix<double, kState, kState>;
+using State = Eigen::Matrix<double, kState, 1>;
+
+// With time in samples:  Φᵢⱼ = 1/(j−i)!,   Qᵢⱼ = 1 / ((p−i)! (p−j)! (2p−i−j+1)),   p = kState − 1.
+double factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+
+Block transition() {
+  Block phi = Block::Zero();
+  for (int i = 0; i < kState; ++i)
+    for (int j = i; j < kState; ++j) phi(i, j) = 1 / factorial(j - i);
+  return phi;
+}
+
+Block noise_inverse() {
+  Block q;
+  const int p = kState - 1;
+  for (int i = 0; i < kState; ++i)
+    for (int j = 0; j < kState; ++j) q(i, j) = 1 / (factorial(p - i) * factorial(p - j) * (2 * p - i - j + 1));
+  return q.llt().solve(Block::Identity());
+}
+
+/// The chain of states, solved for one ρ after another: block tridiagonal, Cholesky forward in time, substitution back.
+class Spline {
+ public:
+  explicit Spline(const std::vector<double>& samples)
+      : samples_(samples), to_to_(noise_inverse()), diagonal_(samples.size()), coupling_(samples.size()),
+        x_(samples.size()) {
+    const Block phi = transition();
+    from_to_ = -phi.transpose() * to_to_;
+    from_from_ = phi.transpose() * to_to_ * phi;
+  }
+
+  void solve(double rho) {
+    const std::size_t n = samples_.size();
+    diagonal_[0].setZero();
+    x_[0].setZero();
+    for (std::size_t k = 0; k < n; ++k) {
+      diagonal_[k](0, 0) += 1;
+      x_[k][0] += samples_[k] - samples_[0];
+      const bool last = k + 1 == n;
+      if (!last) diagonal_[k] += rho * from_from_;
+      Eigen::LLT<Eigen::Ref<Block>> factor(diagonal_[k]);
+      factor.matrixL().solveInPlace(x_[k]);
+      if (last) break;
+      coupling_[k] = rho * from_to_;
+      factor.matrixL().solveInPlace(coupling_[k]);
+      diagonal_[k + 1].noalias() = rho * to_to_ - coupling_[k].transpose().lazyProduct(coupling_[k]);
+      x_[k + 1].noalias() = -coupling_[k].transpose().lazyProduct(x_[k]);
+    }
+    for (std::size_t k = n; k-- > 0;) {
+      if (k + 1 < n) x_[k] -= coupling_[k].lazyProduct(x_[k + 1]);
+      diagonal_[k].triangularView<Eigen::Lower>().transpose().solveInPlace(x_[k]);
+    }
+  }
+
+  double residual(int k) const { return x_[k][0] + samples_[0] - samples_[k]; }
+  double state(int k, int i) const { return x_[k][i]; }
+
+ private:
+  const std::vector<double>& samples_;
+  Block to_to_, from_to_, from_from_;
+  std::vector<Block> diagonal_, coupling_;
+  std::vector<State> x_;
+};
+
+}  // namespace
+
+SmoothMotion differentiate(const std::vector<double>& samples, double step, double resolution) {
+  const int n = static_cast<int>(samples.size());
+  SmoothMotion motion;
+  if (n == 1) {
+    motion.value = samples;
+    motion.rate = motion.acceleration = {0.0};
+    return motion;
+  }
+  double largest = 0;
+  for (double s : samples) largest = std::max(largest, std::abs(s));
+  const double sigma = std::max(resolution, 4e-16 * largest) / std::sqrt(3.0);
+
+  Spline spline(samples);
+  double rho = kWeakest;
+  const auto explained = [&](double strength) {
+    spline.solve(strength);
+    double square = 0, most = 0;
+    for (int k = 0; k < n; ++k) {
+      square += spline.residual(k) * spline.residual(k);
+      most = std::max(most, std::abs(spline.residual(k)));
+    }
+    return square <= n * sigma * sigma && most <= 4 * sigma;
+  };
+  double low = std::log(kWeakest), high = std::log(kStrongest);
+  for (int i = 0; i < kBisections; ++i) {
+    const double middle = 0.5 * (low + high);
+    (explained(std::exp(middle)) ? low : high) = middle;
+  }
+  rho = std::exp(low);
+  spline.solve(rho);
+
+  motion.value.resize(n), motion.rate.resize(n), motion.acceleration.resize(n);
+  for (int k = 0; k < n; ++k) {
+    motion.value[k] = spline.state(k, 0) + samples[0];
+    motion.rate[k] = spline.state(k, 1) / step;
+    motion.acceleration[k] = spline.state(k, 2) / (step * step);
+    motion.residual_max = std::max(motion.residual_max, std::abs(spline.residual(k)));
+  }
+  return motion;
+}
+
+}  // namespace kinegraph::task

@@ -1,0 +1,53 @@
+#include "kinegraph/task/input.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace kinegraph::task {
+
+Result<Model> with_input(const Model& model, const Trajectory& input, double time) {
+  Model driven = model;
+  std::vector<std::pair<std::string, Law*>> places;
+  for (Motor& m : driven.motors) places.emplace_back(m.name + ".tau", &m.torque);
+  for (BodyTorque& t : driven.torques) places.emplace_back(t.name + ".tau", &t.torque);
+  for (PointLoad& l : driven.loads) {
+    places.emplace_back(l.name + ".fx", &l.x);
+    places.emplace_back(l.name + ".fy", &l.y);
+  }
+  std::vector<std::string> valid;
+  for (const auto& [name, law] : places) valid.push_back(name);
+
+  Failure faults{Failure::Kind::bad_input, {}};
+  const auto fault = [&](int line, int column, std::string message) {
+    faults.diagnostics.push_back({Severity::error, {input.file, line, column}, std::move(message)});
+  };
+  for (int s = 0; s < input.series(); ++s) {
+    const std::string& name = input.names()[s];
+    Law* law = nullptr;
+    for (const auto& [place, candidate] : places) {
+      if (place == name) law = candidate;
+    }
+    if (!law) {
+      const std::string hint = did_you_mean(name, valid);
+      fault(input.header_line, s < static_cast<int>(input.columns.size()) ? input.columns[s] : 1,
+            valid.empty() ? fmt::format("column '{}' drives nothing: the model has no motor, torque or load", name)
+                          : fmt::format("column '{}' drives nothing; expected {}{}", name, fmt::join(valid, ", "), hint));
+      continue;
+    }
+    auto recording = std::make_shared<Recording>();
+    recording->times = input.times();
+    recording->values = input.column(s);
+    *law = Law(std::shared_ptr<const Recording>(std::move(recording)));
+  }
+  if (input.samples() == 0) {
+    fault(input.header_line, 1, "no samples");
+  } else if (input.times().back() < time * (1 - 1e-9)) {
+    fault(input.lines.empty() ? 0 : input.lines.back(), 1,
+          fmt::format("the recording ends at {:g} s, before the simulation's {:g} s", input.times().back(), time));
+  }
+  if (!faults.diagnostics.empty()) return faults;
+  return driven;
+}
+
+}  // namespace kinegraph::task

@@ -1,0 +1,231 @@
+#include "kinegraph/task/inverse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "kinegraph/task/differentiate.hpp"
+#include "kinegraph/task/motion.hpp"
+#include "kinegraph/task/recorder.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+constexpr double kUseless = 1e-6;  // quality below which coordinates do not determine the mechanism
+
+/// A column of the motion file that prescribes a coordinate.
+struct Prescribed {
+  int series = 0;
+  std::string name;
+  int coordinate = 0;
+  bool relative = false;
+};
+
+Location header(const Trajectory& motion, int series = -1) {
+  const bool known = series >= 0 && series < static_cast<int>(motion.columns.size());
+  return {motion.file, motion.header_line, known ? motion.columns[series] : motion.file.empty() ? 0 : 1};
+}
+
+/// Columns named like coordinates. Rates, torques and reactions, which other verbs write, are passed over.
+Result<std::vector<Prescribed>> find_columns(const Model& model, const natural::System& system,
+                                             const Trajectory& motion) {
+  std::vector<std::string> valid;
+  for (const RelativeCoordinate& r : model.relative) valid.push_back(r.name + ".q");
+  for (const Point& p : model.points) {
+    if (!p.fixed) valid.push_back(p.name + ".x"), valid.push_back(p.name + ".y");
+  }
+  std::vector<Prescribed> found;
+  Failure faults{Failure::Kind::bad_input, {}};
+  for (int s = 0; s < motion.series(); ++s) {
+    const std::string& name = motion.names()[s];
+    const std::size_t dot = name.rfind('.');
+    const std::string quantity = dot == std::string::npos ? "" : name.substr(dot);
+    if (dot != std::string::npos && quantity != ".q" && quantity != ".x" && quantity != ".y") continue;
+    const auto ref = model.coordinate(name);
+    const int coordinate = ref ? system.index_of(*ref) : -1;
+    if (coordinate < 0) {
+      faults.diagnostics.push_back({Severity::error, header(motion, s),
+                                    fmt::format("unknown coordinate '{}'{}", name, did_you_mean(name, valid))});
+      continue;
+    }
+    found.push_back({s, name, coordinate, ref->what == CoordinateRef::What::relative});
+  }
+  if (!faults.diagnostics.empty()) return faults;
+  if (found.empty()) {
+    return Failure::bad_input(header(motion), fmt::format("no column prescribes a coordinate; expected one of {}",
+                                                          fmt::join(valid, ", ")));
+  }
+  return found;
+}
+
+/// As many columns as degrees of freedom, such that they determine the mechanism; relative coordinates first.
+Result<std::vector<Prescribed>> choose_columns(std::vector<Prescribed> found, const Start& start, int relative,
+                                               const Trajectory& motion) {
+  const std::size_t freedom = start.mobility.degrees_of_freedom;
+  if (found.size() < freedom) {
+    return Failure::bad_input(
+        header(motion),
+        fmt::format("the mechanism has {} degrees of freedom, the motion prescribes {} coordinate{} ({})", freedom,
+                    found.size(), found.size() == 1 ? "" : "s", found.empty() ? "none" : found.front().name));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Prescribed& a, const Prescribed& b) { return a.relative > b.relative; });
+  build::IndependentChoice choice(*start.system, relative, start.mobility.redundant);
+  // The first selection, in this order, that full pivoting accepts.
+  std::vector<char> use(found.size(), 0);
+  std::fill(use.begin(), use.begin() + freedom, 1);
+  do {
+    std::vector<Prescribed> chosen;
+    std::vector<int> indices;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (use[i]) chosen.push_back(found[i]), indices.push_back(found[i].coordinate);
+    }
+    if (choice.quality(start.q.data(), 0, indices) > kUseless) return chosen;
+  } while (std::prev_permutation(use.begin(), use.end()));
+  return Failure::bad_input(header(motion), "the prescribed coordinates do not determine the mechanism");
+}
+
+/// The model with a motor on every coordinate whose torque is asked for. Its other motors keep their laws.
+Result<Model> with_actuators(const Model& model, const std::vector<std::string>& asked, std::vector<int>& given) {
+  Model result = model;
+  std::vector<std::string> names = asked, valid;
+  for (const RelativeCoordinate& r : model.relative) valid.push_back(r.name);
+  if (names.empty()) {
+    for (const Motor& m : model.motors) names.push_back(model.relative[m.coordinate.value].name);
+    if (names.empty()) names = valid;
+  }
+  std::vector<char> wanted(model.motors.size(), 0);
+  for (const std::string& name : names) {
+    const auto it = std::find(valid.begin(), valid.end(), name);
+    std::optional<int> coordinate;
+    if (it != valid.end()) coordinate = static_cast<int>(it - valid.begin());
+    for (const Motor& m : model.motors) {
+      if (m.name == name) coordinate = m.coordinate.value;
+    }
+    if (!coordinate) {
+      return Failure::bad_input(fmt::format("actuators: unknown coordinate '{}'{}{}", name, did_you_mean(name, valid),
+                                            valid.empty() ? "; the model has no relative coordinates" : ""));
+    }
+    bool there = false;
+    for (std::size_t m = 0; m < model.motors.size(); ++m) {
+      if (model.motors[m].coordinate.value == *coordinate) there = true, wanted[m] = 1;
+    }
+    if (!there) result.motors.push_back({name, RelativeIndex(*coordinate), Law(0), {}});
+  }
+  for (std::size_t m = 0; m < wanted.size(); ++m) {
+    if (!wanted[m]) given.push_back(static_cast<int>(m));
+  }
+  return result;
+}
+
+void set_targets(Motion& motion, const std::vector<SmoothMotion>& targets, int k) {
+  const build::NaturalChain& names = motion.names();
+  for (std::size_t c = 0; c < targets.size(); ++c) {
+    motion.at(motion.last(), names.target)[c] = targets[c].value[k];
+    motion.at(motion.last(), names.target_rate)[c] = targets[c].rate[k];
+    motion.at(motion.last(), names.target_acceleration)[c] = targets[c].acceleration[k];
+  }
+}
+
+}  // namespace
+
+Result<InverseResult> inverse(const Model& original, const Trajectory& motion, const InverseOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<int> given_inputs;
+  auto actuated = with_actuators(original, options.actuators, given_inputs);
+  if (!actuated) return actuated.failure();
+  const Model& model = *actuated;
+  const int relative = static_cast<int>(model.relative.size());
+
+  const auto step = motion.samples() > 1 ? motion.even_step() : Result<double>(1.0);
+  if (!step) return step.failure();
+  auto start = make_start(model);
+  if (!start) return start.failure();
+  const natural::System& system = *start->system;
+  auto found = find_columns(model, system, motion);
+  if (!found) return found.failure();
+  auto columns = choose_columns(*found, *start, relative, motion);
+  if (!columns) return columns.failure();
+  const int freedom = start->mobility.degrees_of_freedom;
+  const int unknown = system.motors() - static_cast<int>(given_inputs.size());
+  if (unknown != freedom) {
+    return Failure::bad_input(
+        fmt::format("actuators: {} torques are asked for, the mechanism has {} degrees of freedom; name {} with "
+                    "--actuators",
+                    unknown, freedom, freedom == 1 ? "one" : fmt::format("{}", freedom)));
+  }
+
+  std::vector<SmoothMotion> targets;
+  build::NaturalOptions graph;
+  std::vector<Held> first;
+  InverseSummary summary;
+  for (const Prescribed& p : *columns) {
+    const std::vector<double> samples = motion.column(p.series);
+    const bool printed = p.series < static_cast<int>(motion.resolution.size());
+    targets.push_back(differentiate(samples, *step, printed ? motion.resolution[p.series] : 0.0));
+    graph.given.prescribed.push_back(p.coordinate);
+    first.push_back({p.coordinate, targets.back().value[0]});
+    summary.prescribed.push_back(p.name);
+    summary.following_error_max = std::max(summary.following_error_max, targets.back().residual_max);
+  }
+  graph.given.inputs = false;
+  graph.given.known_inputs = given_inputs;
+  graph.redundant = start->mobility.redundant;
+  graph.step = *step;
+  auto pose = assemble(system, motion.times()[0], start->q, first);
+  if (!pose) return pose.failure();
+
+  Motion march(*start, graph, relative, 2);
+  march.begin(motion.times()[0], *pose, Eigen::VectorXd::Zero(system.coordinates()), start->a, start->lambda);
+  Recorder recorder(model, start->system, options.reactions);
+  InverseResult result;
+  result.trajectory = Trajectory(recorder.names());
+  result.trajectory.reserve(motion.samples());
+  std::vector<double> phi(system.constraints());
+  long iterations = 0;
+  for (int k = 0; k < motion.samples(); ++k) {
+    const double t = motion.times()[k];
+    march.advance(t);
+    set_targets(march, targets, k);
+    const ChainOutcome outcome = march.solve();
+    if (!outcome.converged) {
+      return Failure::no_answer(fmt::format(
+          "the mechanism cannot follow the motion past t = {:g} s: '{}' stays open by {:.3g}", t,
+          march.worst(outcome), outcome.worst_residual));
+    }
+    iterations += outcome.iterations;
+    const int knot = march.last();
+    system.position(march.q(knot), t, phi.data(), nullptr);
+    for (double p : phi) summary.constraint_max = std::max(summary.constraint_max, std::abs(p));
+    const double* row = recorder.row(march.q(knot), march.v(knot), march.a(knot), march.lambda(knot), march.u(knot), t);
+    std::copy(row, row + recorder.names().size(), result.trajectory.append(t));
+    if (options.progress && k % 256 == 0 && !options.progress(double(k) / motion.samples())) {
+      return Failure::interrupted();
+    }
+  }
+
+  for (int m = 0; m < system.motors(); ++m) {
+    if (std::find(given_inputs.begin(), given_inputs.end(), m) != given_inputs.end()) continue;
+    summary.actuators.push_back(model.motors[m].name);
+    const int series = result.trajectory.find(model.motors[m].name + ".tau");
+    double peak = 0, square = 0;
+    for (int k = 0; k < motion.samples(); ++k) {
+      const double tau = result.trajectory.at(k, series);
+      peak = std::max(peak, std::abs(tau));
+      square += tau * tau;
+    }
+    summary.torque_peak.push_back(peak);
+    summary.torque_rms.push_back(std::sqrt(square / motion.samples()));
+  }
+  summary.samples = motion.samples();
+  summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  summary.sample_us = summary.wall_s / motion.samples() * 1e6;
+  summary.iterations_mean = double(iterations) / motion.samples();
+  result.summary = std::move(summary);
+  return result;
+}
+
+}  // namespace kinegraph::task

@@ -1,0 +1,270 @@
+#include "kinegraph/task/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/step/explicit_stepper.hpp"
+#include "kinegraph/task/energy.hpp"
+#include "kinegraph/task/input.hpp"
+#include "kinegraph/task/motion.hpp"
+#include "kinegraph/task/recorder.hpp"
+#include "kinegraph/task/start.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+constexpr double kMostSteps = 2e9;
+constexpr double kSingularPivot = 0.02;  // a hard row weaker than this share of itself: about to lose its rank
+
+using Clock = std::chrono::steady_clock;
+
+/// One of a list of names, or a fault that lists them.
+void check_choice(const std::string& field, const std::string& value, const std::vector<std::string>& valid,
+                  Failure& faults) {
+  if (std::find(valid.begin(), valid.end(), value) != valid.end()) return;
+  faults.diagnostics.push_back({Severity::error, {}, fmt::format("{}: must be one of {}, is '{}'{}", field,
+                                                                 fmt::join(valid, ", "), value,
+                                                                 did_you_mean(value, valid))});
+}
+
+template <class T>
+void check_rule(bool holds, const std::string& field, const std::string& rule, const T& value, Failure& faults) {
+  if (!holds) faults.diagnostics.push_back({Severity::error, {}, fmt::format("{}: {}, is {}", field, rule, value)});
+}
+
+Failure check_options(const SimulateOptions& o) {
+  Failure faults{Failure::Kind::bad_input, {}};
+  check_rule(std::isfinite(o.step) && o.step > 0, "step", "must be > 0", o.step, faults);
+  check_rule(std::isfinite(o.time) && o.time > 0, "time", "must be > 0", o.time, faults);
+  if (faults.diagnostics.empty()) {
+    check_rule(o.time / o.step <= kMostSteps, "time", fmt::format("must be at most {:g} steps", kMostSteps),
+               fmt::format("{:g} steps", o.time / o.step), faults);
+  }
+  check_rule(o.window >= 2, "window", "must be >= 2", o.window, faults);
+  check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
+  check_choice("formulation", o.formulation, {"natural", "independent"}, faults);
+  check_choice("method", o.method, {"smoother", "batch", "step"}, faults);
+  check_choice("weights", o.weights, {"hard", "soft"}, faults);
+  if (o.method != "step" && !o.integrator.empty()) {
+    check_choice("integrator", o.integrator, {"euler", "trapezoidal", "hermite-simpson"}, faults);
+  }
+  for (const auto& [name, factor] : o.soft_scale) {
+    check_choice("soft-scale", name, {"prior", "integrator", "dynamics", "constraint", "equality"}, faults);
+    check_rule(std::isfinite(factor) && factor > 0, "soft-scale " + name, "must be > 0", factor, faults);
+  }
+  return faults;
+}
+
+build::NaturalOptions graph_options(const SimulateOptions& o, const Mobility& mobility) {
+  build::NaturalOptions g;
+  g.formulation =
+      o.formulation == "independent" ? build::Formulation::independent : build::Formulation::natural;
+  g.integrator = o.integrator == "euler"         ? build::Integrator::euler
+                 : o.integrator == "trapezoidal" ? build::Integrator::trapezoidal
+                                                 : build::Integrator::hermite_simpson;
+  g.step = o.step;
+  g.redundant = mobility.redundant;
+  if (g.formulation == build::Formulation::independent) g.independent = mobility.independent;
+  g.soft = o.weights == "soft";
+  const auto scale = [&](const char* name) {
+    const auto it = o.soft_scale.find(name);
+    return it == o.soft_scale.end() ? 1.0 : it->second;
+  };
+  g.weights.integrator *= scale("integrator");
+  g.weights.dynamics *= scale("dynamics");
+  g.weights.constraint *= scale("constraint");
+  g.weights.equality *= scale("equality");
+  return g;
+}
+
+/// Takes every sample of a run: measures it, keeps it or passes it on.
+class Run {
+ public:
+  Run(const Model& model, const Start& start, const SimulateOptions& options, long steps)
+      : options_(options),
+        steps_(steps),
+        system_(start.system),
+        recorder_(model, start.system, options.reactions),
+        energy_(model, start.system, options.step),
+        phi_(start.system->constraints()) {
+    result_.trajectory = Trajectory(recorder_.names());
+    if (options.keep) result_.trajectory.reserve(static_cast<int>(steps / options.every + 2));
+    if (options.begin) options.begin(recorder_.names());
+  }
+
+  void sample(long k, const double* q, const double* v, const double* a, const double* lambda, const double* u,
+              double t) {
+    if (k == 0) {
+      energy_.start(q, v, lambda, u, t);
+    } else {
+      energy_.add(q, v, lambda, u, t);
+    }
+    SimulateSummary& s = result_.summary;
+    system_->position(q, t, phi_.data(), nullptr);
+    for (double p : phi_) s.constraint_max = std::max(s.constraint_max, std::abs(p));
+    system_->velocity(q, v, t, phi_.data(), nullptr, nullptr);
+    for (double p : phi_) s.constraint_velocity_max = std::max(s.constraint_velocity_max, std::abs(p));
+    if (k % options_.every != 0 && k != steps_) return;
+    const double* row = recorder_.row(q, v, a, lambda, u, t);
+    if (options_.sample) options_.sample(t, row);
+    if (options_.keep) std::copy(row, row + recorder_.names().size(), result_.trajectory.append(t));
+  }
+
+  /// False when the user has had enough.
+  bool go_on(long k) { return !options_.progress || k % 1024 != 0 || options_.progress(double(k) / steps_); }
+  double time(long k) const { return k * options_.step; }
+
+  SimulateResult finish(Clock::time_point begin, long iterations, const Mobility& mobility) {
+    energy_.finish();
+    SimulateSummary& s = result_.summary;
+    s.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    s.steps = steps_;
+    s.step_us = s.wall_s / steps_ * 1e6;
+    s.iterations_mean = double(iterations) / steps_;
+    s.energy_start = energy_.start_energy();
+    s.energy_end = energy_.end_energy();
+    s.kinetic_start = energy_.kinetic_start();
+    s.kinetic_max = energy_.kinetic_max();
+    s.energy_error = energy_.error();
+    s.energy_drift = s.kinetic_max > 0 ? s.energy_error / s.kinetic_max : s.energy_error;
+    s.degrees_of_freedom = mobility.degrees_of_freedom;
+    s.redundant_constraints = static_cast<int>(mobility.redundant.size());
+    s.formulation = options_.formulation;
+    s.method = options_.method;
+    s.weights = options_.weights;
+    s.window = options_.method == "smoother" ? options_.window : 0;
+    s.step = options_.step;
+    s.time = steps_ * options_.step;
+    return std::move(result_);
+  }
+
+  SimulateSummary& summary() { return result_.summary; }
+
+ private:
+  const SimulateOptions& options_;
+  long steps_;
+  std::shared_ptr<const natural::System> system_;
+  Recorder recorder_;
+  EnergyWatch energy_;
+  std::vector<double> phi_;
+  SimulateResult result_;
+};
+
+Failure no_convergence(double t, const Motion& motion, const ChainOutcome& outcome) {
+  return Failure::no_answer(fmt::format(
+      "no motion past t = {:g} s: after {} iterations '{}' is still off by {:.3g}; a smaller step may help", t,
+      outcome.iterations, motion.worst(outcome), outcome.worst_residual));
+}
+
+void sample(Run& run, long k, Motion& m, int knot) {
+  run.sample(k, m.q(knot), m.v(knot), m.a(knot), m.lambda(knot), m.u(knot), m.t(knot));
+}
+
+void describe(Run& run, const SimulateOptions& options, Motion& motion) {
+  run.summary().integrator = options.integrator.empty() ? "hermite-simpson" : options.integrator;
+  run.summary().repivots = motion.solver().repivots();
+  run.summary().coordinate_changes = motion.coordinate_changes();
+}
+
+/// Fixed lag: a window of knots moves along, what leaves it is frozen.
+Result<SimulateResult> smooth(Run& run, const Model& model, const Start& start, const SimulateOptions& options,
+                              long steps) {
+  Motion motion(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()),
+                options.window);
+  motion.begin(0, start.q, start.v, start.a, start.lambda);
+  const auto begin = Clock::now();
+  long iterations = 0;
+  bool singular = start.mobility.singular_here;
+  sample(run, 0, motion, 0);
+  for (long k = 1; k <= steps; ++k) {
+    motion.advance(run.time(k));
+    const ChainOutcome outcome = motion.solve();
+    if (!outcome.converged) return no_convergence(run.time(k), motion, outcome);
+    iterations += outcome.iterations;
+    run.summary().iterations_max = std::max(run.summary().iterations_max, outcome.iterations);
+    const bool weak = motion.solver().smallest_pivot() < kSingularPivot;
+    run.summary().singular_passes += weak && !singular;
+    singular = weak;
+    sample(run, k, motion, motion.last());
+    if (!run.go_on(k)) return Failure::interrupted();
+  }
+  describe(run, options, motion);
+  return run.finish(begin, iterations, start.mobility);
+}
+
+/// All knots at once, from the motion that a window of two finds.
+Result<SimulateResult> solve_batch(Run& run, const Model& model, const Start& start, const SimulateOptions& options,
+                                   long steps) {
+  Motion motion(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()),
+                static_cast<int>(steps) + 1);
+  Motion guess(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()), 2);
+  for (Motion* m : {&motion, &guess}) m->begin(0, start.q, start.v, start.a, start.lambda);
+  const auto begin = Clock::now();
+  const int knot_size = motion.names().chain->knot_size(), middle_size = motion.names().chain->middle_size();
+  for (long k = 1; k <= steps; ++k) {
+    guess.advance(run.time(k));
+    motion.advance(run.time(k));
+    const ChainOutcome outcome = guess.solve();
+    if (!outcome.converged) return no_convergence(run.time(k), guess, outcome);
+    std::copy_n(guess.solver().knot(1), knot_size, motion.solver().knot(motion.last()));
+    std::copy_n(guess.solver().middle(0), middle_size, motion.solver().middle(motion.last() - 1));
+    if (!run.go_on(k)) return Failure::interrupted();
+  }
+  const ChainOutcome outcome = motion.solver().solve();
+  if (!outcome.converged) return no_convergence(0, motion, outcome);
+  for (long k = 0; k <= steps; ++k) sample(run, k, motion, static_cast<int>(k));
+  describe(run, options, motion);
+  run.summary().iterations_max = outcome.iterations;
+  return run.finish(begin, outcome.iterations * steps, start.mobility);
+}
+
+Result<SimulateResult> step_through(Run& run, const Start& start, const SimulateOptions& options, long steps) {
+  auto tableau = step::find_tableau(options.integrator.empty() ? "rk4" : options.integrator);
+  if (!tableau) return tableau.failure();
+  const natural::System& system = *start.system;
+  step::Acceleration acceleration(start.system, start.mobility.redundant);
+  step::ExplicitStepper stepper(acceleration, *tableau, [&](double t, double* u) {
+    for (int j = 0; j < system.motors(); ++j) u[j] = system.motor_law(j, t);
+  });
+  const auto record = [&](long k) {
+    run.sample(k, stepper.q().data(), stepper.v().data(), stepper.a().data(), stepper.lambda().data(),
+               stepper.u().data(), stepper.t());
+  };
+  const auto begin = Clock::now();
+  bool fine = stepper.start(0, start.q.data(), start.v.data());
+  record(0);
+  for (long k = 1; k <= steps && fine; ++k) {
+    fine = stepper.advance(options.step);
+    if (!fine) return Failure::no_answer(fmt::format("no motion past t = {:g} s: accelerations are not finite", run.time(k)));
+    record(k);
+    if (!run.go_on(k)) return Failure::interrupted();
+  }
+  run.summary().integrator = tableau->name;
+  run.summary().repivots = acceleration.repivots();
+  return run.finish(begin, 0, start.mobility);
+}
+
+}  // namespace
+
+Result<SimulateResult> simulate(const Model& original, const SimulateOptions& options) {
+  if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
+  Model model = original;
+  if (options.input) {
+    auto with = with_input(original, *options.input, options.time);
+    if (!with) return with.failure();
+    model = std::move(*with);
+  }
+  auto start = make_start(model);
+  if (!start) return start.failure();
+  const long steps = std::max(1L, std::lround(options.time / options.step));
+  Run run(model, *start, options, steps);
+  if (options.method == "step") return step_through(run, *start, options, steps);
+  if (options.method == "batch") return solve_batch(run, model, *start, options, steps);
+  return smooth(run, model, *start, options, steps);
+}
+
+}  // namespace kinegraph::task

@@ -1,0 +1,422 @@
+"""Runs the program as a user does: cli_test.py PROGRAM [SUITE.TEST ...]"""
+
+import csv
+import json
+import math
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "kinegraph"
+
+FOURBAR = """\
+parameters: {L: 1.0}
+points:
+  - {name: A, x: 0, y: 0, fixed: true}
+  - {name: P1, x: L, y: 0}
+  - {name: P2, x: L, y: 2*L}
+  - {name: D, x: 4, y: 0, fixed: true}
+planar_bodies:
+  - {name: crank, points: [A, P1], length: L, mass: 1}
+  - {name: coupler, points: [P1, P2], length: 2*L, mass: 2}
+  - {name: rocker, points: [P2, D], length: sqrt(13), mass: 4}
+relative_coordinates:
+  - {name: theta, type: absolute_angle, points: [A, P1]}
+motors:
+  - {coordinate: theta}
+"""
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+
+class Cli(unittest.TestCase):
+    """A folder of its own for every test, with a four-bar in it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="kinegraph_cli_")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.write("fourbar.yaml", FOURBAR)
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+    def table(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        return rows[0], [[float(value) for value in row] for row in rows[1:]]
+
+    def files(self):
+        return sorted(set(os.listdir(self.folder)) - {"fourbar.yaml"})
+
+    def run_program(self, *arguments, **options):
+        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, capture_output=True, timeout=100, text=True, **options)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def good(self, *arguments):
+        result = self.run_program(*arguments)
+        self.assertEqual((result.status, result.err), (0, ""), result.out)
+        return result
+
+    def bad(self, message, *arguments, status=2):
+        result = self.run_program(*arguments)
+        self.assertEqual(result.err, message + "\n")
+        self.assertEqual((result.status, result.out), (status, ""))
+
+
+class Help(Cli):
+    def test_lists_the_verbs(self):
+        text = self.good("--help").out
+        for verb in ("check", "kinematics", "simulate", "inverse", "demo"):
+            self.assertRegex(text, rf"(?m)^  {verb} +\S")
+        self.assertEqual(text, self.good("help").out)
+
+    def test_teaches_each_verb(self):
+        for verb in ("check", "kinematics", "simulate", "inverse", "demo"):
+            text = self.good(verb, "--help").out
+            self.assertIn("Example", text)
+            self.assertIn(f"  kinegraph {verb} ", text)
+            self.assertEqual(text, self.good("help", verb).out)
+            self.assertLessEqual(max(len(line) for line in text.splitlines()), 132)
+
+    def test_version(self):
+        self.assertRegex(self.good("--version").out, r"^kinegraph \d+\.\d+\.\d+\n$")
+
+    def test_nothing_asked(self):
+        result = self.run_program()
+        self.assertEqual((result.status, result.out), (2, ""))
+        self.assertIn("Usage: kinegraph VERB MODEL [options]", result.err)
+
+
+class Options(Cli):
+    def test_unknown_names_get_the_nearest_valid_one(self):
+        self.bad("error: unknown verb 'simulat'; did you mean 'simulate'?\n'kinegraph --help' lists the verbs", "simulat")
+        self.bad("error: unknown verb 'crank.yaml'\n'kinegraph --help' lists the verbs", "crank.yaml")
+        self.bad("error: unknown option '--vrsion'; did you mean '--version'?", "--vrsion")
+        self.bad("error: unknown option '--tmie'; did you mean '--time'?", "simulate", "fourbar.yaml", "--tmie", "5")
+        self.bad("error: unknown option '--tmie'; did you mean '--time'?", "simulate", "fourbar.yaml", "--tmie=5")
+        self.bad("error: unknown option '--branch'; did you mean '--branches'?", "kinematics", "fourbar.yaml", "--branch")
+        self.bad("error: unknown option '--report'", "simulate", "fourbar.yaml", "--report", "a.html")
+
+    def test_shape_of_the_command(self):
+        self.bad("error: expected a model file: kinegraph simulate MODEL [options]", "simulate", "--time", "5")
+        self.bad("error: did not expect 'b.yaml'", "check", "fourbar.yaml", "b.yaml")
+        self.bad("error: --step: needs a value", "simulate", "fourbar.yaml", "--step")
+        self.bad("error: --out: needs a value, found '--json'", "simulate", "fourbar.yaml", "--out", "--json")
+        self.bad("error: --step: is given 2 times", "simulate", "fourbar.yaml", "--step", "1", "--step", "2")
+
+    def test_values_that_break_a_rule(self):
+        def simulate(message, *options):
+            self.bad(message, "simulate", "fourbar.yaml", *options)
+
+        simulate("error: step: must be > 0, is -0.001", "--step", "-0.001")
+        simulate("error: step: must be > 0, is 0", "--step=0")
+        simulate("error: time: must be > 0, is -5", "--time", "-5")
+        simulate("error: time: must be at most 2e+09 steps, is 1e+15 steps", "--time", "1e9", "--step", "1us")
+        simulate("error: time: expected a number, found the name 'abc'", "--time", "abc")
+        simulate("error: step: expected an operator or a unit, found 'x' (character 2)", "--step", "5x")
+        simulate("error: step: 'nan' is not a finite number (character 1)", "--step", "nan")
+        simulate("error: window: must be >= 2, is 1", "--window", "1")
+        simulate("error: window: expected a whole number, found '2.5'", "--window", "2.5")
+        simulate("error: every: must be >= 1, is 0", "--every", "0")
+        simulate("error: threads: must be >= 1, is 0", "--threads", "0")
+        simulate("error: seed: must be >= 0, is -1", "--seed", "-1")
+        simulate("error: formulation: must be one of natural, independent, is 'naturl'; did you mean 'natural'?",
+                 "--formulation", "naturl")
+        simulate("error: method: must be one of smoother, batch, step, is 'x'", "--method", "x")
+        simulate("error: integrator: must be one of euler, trapezoidal, hermite-simpson, is 'trapezoid'; did you mean "
+                 "'trapezoidal'?", "--integrator", "trapezoid")
+        simulate("error: weights: must be one of hard, soft, is 'firm'", "--weights", "firm")
+        simulate("error: soft-scale: must be one of prior, integrator, dynamics, constraint, equality, is 'dynamic'; did "
+                 "you mean 'dynamics'?", "--weights", "soft", "--soft-scale", "dynamic=2")
+        simulate("error: soft-scale dynamics: must be > 0, is -2", "--weights", "soft", "--soft-scale", "dynamics=-2")
+        simulate("error: soft-scale: needs --weights soft", "--soft-scale", "dynamics=2")
+
+    def test_every_fault_is_told(self):
+        self.bad("error: threads: must be >= 1, is 0\nerror: time: expected a number, found the name 'abc'\n"
+                 "error: every: expected a whole number, found 'x'",
+                 "simulate", "fourbar.yaml", "--time", "abc", "--every", "x", "--threads", "0")
+
+    def test_settings(self):
+        self.bad("error: set: expected name=value, found 'L'", "check", "fourbar.yaml", "--set", "L")
+        self.bad("error: set L: expected a number, found the name 'b'", "check", "fourbar.yaml", "--set", "L=b")
+        self.bad("error: set: 'L' is given twice", "check", "fourbar.yaml", "--set", "L=1", "--set", "L=2")
+
+    def test_moves(self):
+        def move(message, text):
+            self.bad(message, "kinematics", "fourbar.yaml", "--move", text)
+
+        move("error: move: expected name=from:to or name=from:to:samples, found 'theta.q'", "theta.q")
+        move("error: move: '10' and '350deg': give both a unit, or none", "theta.q=10:350deg")
+        move("error: move samples: must be >= 2, is 1", "theta.q=0:1:1")
+        self.bad("error: branches, move: only one of them at a time",
+                 "kinematics", "fourbar.yaml", "--branches", "--move", "theta.q=0:1")
+
+
+class Files(Cli):
+    def test_missing_files(self):
+        self.bad("none.yaml: error: cannot read the file: no such file", "check", "none.yaml")
+        self.bad("none.csv: error: cannot read the file: no such file", "inverse", "fourbar.yaml", "--motion", "none.csv")
+        self.bad("none.csv: error: cannot read the file: no such file", "simulate", "fourbar.yaml", "--input", "none.csv")
+        self.bad("error: motion: is missing: kinegraph inverse MODEL --motion FILE.csv", "inverse", "fourbar.yaml")
+        os.mkdir(os.path.join(self.folder, "sub"))
+        self.bad("sub: error: cannot read the file: is a directory", "inverse", "fourbar.yaml", "--motion", "sub")
+
+    def test_places_that_cannot_be_written(self):
+        os.mkdir(os.path.join(self.folder, "sub"))
+        for option in ("--out", "--json"):
+            self.bad("error: cannot write 'sub': it is a folder", "simulate", "fourbar.yaml", option, "sub")
+            self.bad("error: cannot write 'no/a': there is no folder 'no'", "simulate", "fourbar.yaml", option, "no/a")
+        self.assertEqual(self.files(), ["sub"])
+
+    def test_folder_without_permission(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everywhere")
+        os.mkdir(os.path.join(self.folder, "sub"), mode=0o555)
+        self.bad("error: cannot write 'sub/a.csv': permission denied", "simulate", "fourbar.yaml", "--out", "sub/a.csv")
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full here")
+        command = ("simulate", "fourbar.yaml", "--time", "0.1")
+        for option in ("--out", "--json"):
+            self.bad("error: cannot write '/dev/full': no space left on device", *command, option, "/dev/full")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([PROGRAM, *command], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=100, check=False)
+        self.assertEqual((done.returncode, done.stderr), (2, "error: cannot write standard output: no space left on device\n"))
+
+    def test_a_failure_leaves_what_was_there(self):
+        self.write("a.csv", "old")
+        self.write("motion.csv", "t,theta.q\n0,1\n1,x\n")
+        result = self.run_program("inverse", "fourbar.yaml", "--motion", "motion.csv", "--out", "a.csv", "--json", "a.json")
+        self.assertEqual(result.status, 2)
+        self.assertEqual(self.read("a.csv"), "old")
+        self.assertEqual(self.files(), ["a.csv", "motion.csv"])
+
+    def test_standard_output_carries_one_thing(self):
+        command = ("simulate", "fourbar.yaml", "--time", "0.01")
+        self.assertEqual(json.loads(self.good(*command, "--json", "-").out)["steps"], 10)
+        rows = self.good(*command, "--out", "-").out.splitlines()
+        self.assertEqual(len(rows), 12)
+        self.assertEqual(rows[0].split(",")[0], "t")
+        self.bad("error: out, json: only one of them can be standard output", *command, "--out", "-", "--json", "-")
+        self.bad("error: out, json: both name the file 'a'", *command, "--out", "a", "--json", "a")
+
+
+class Tables(Cli):
+    def inverse(self, message, text, *options, status=2):
+        self.write("motion.csv", text)
+        self.bad(message, "inverse", "fourbar.yaml", "--motion", "motion.csv", "--out", "a.csv", *options, status=status)
+        self.assertEqual(self.files(), ["motion.csv"])
+
+    def test_faults_have_a_place(self):
+        self.inverse("motion.csv:1:1: error: the file is empty", "")
+        self.inverse("motion.csv:1:1: error: expected 't' or 'time' as the first column, found 'theta.q'", "theta.q\n1\n")
+        self.inverse("motion.csv:1:11: error: column 3 has the same name as column 2: 'theta.q'", "t,theta.q,theta.q\n0,1,1\n")
+        self.inverse("motion.csv:1:1: error: no rows of numbers follow the header", "t,theta.q\n")
+        self.inverse("motion.csv:3:4: error: expected 2 values, found 1", "t,theta.q\n0,0\n0.1\n")
+        self.inverse("motion.csv:3:5: error: expected a number for 'theta.q', found 'abc'", "t,theta.q\n0,0\n0.1,abc\n")
+        self.inverse("motion.csv:3:5: error: expected a number for 'theta.q', found nothing", "t,theta.q\n0,0\n0.1,\n")
+        self.inverse("motion.csv:2:3: error: expected a finite number for 'theta.q', found 'nan'", "t,theta.q\n0,nan\n")
+        self.inverse("motion.csv:3:1: error: the time must increase: 0 follows 0", "t,theta.q\n0,0\n0,1\n")
+        self.inverse("motion.csv:2:2: error: expected a header row, found numbers; name the columns with --columns t,…",
+                     "% a table\n 0 1\n")
+        self.inverse("motion.csv:1:1: error: the table has 2 columns, --columns names 3", "0 1\n", "--columns", "t,theta.q,x")
+
+    def test_unequal_steps(self):
+        rows = "".join(f"{0.01 * i:.2f},0\n" for i in range(20) if i != 7)
+        self.inverse("motion.csv:9:1: error: unequal steps: t goes from 0.06 to 0.08, a step of 0.02; the others are 0.01",
+                     "t,theta.q\n" + rows)
+
+    def test_missing_column(self):
+        rows = "".join(f"{0.01 * i:.2f},0\n" for i in range(20))
+        self.write("motion.csv", "t,phi.q\n" + rows)
+        result = self.run_program("inverse", "fourbar.yaml", "--motion", "motion.csv", "--out", "a.csv")
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, r"^motion\.csv:1:\d+: error: .*'phi\.q'.*\n$")
+        self.assertEqual(self.files(), ["motion.csv"])
+
+    def test_a_table_without_header(self):
+        rows = "".join(f"   {0.005 * i:.7e}   {1.2 * (1 - math.cos(0.01 * i)):.7e}\r\n" for i in range(100))
+        self.write("motion.txt", "% timestamp  angle\r\n" + rows)
+        self.good("inverse", "fourbar.yaml", "--motion", "motion.txt", "--columns", "t,theta.q", "--out", "a.csv")
+        names, values = self.table("a.csv")
+        self.assertEqual(len(values), 100)
+        angle = names.index("theta.q")
+        for i, row in enumerate(values):
+            self.assertAlmostEqual(row[angle], 1.2 * (1 - math.cos(0.01 * i)), delta=1e-4)
+
+
+class Models(Cli):
+    """One line of file:line:column for every fault of a model; the texts are tested where the file is read."""
+
+    def test_bad_files(self):
+        faults = {
+            "an unknown key": ("mass: 1}", "mas: 1}"),
+            "a missing point": ("[P1, P2]", "[P1, P7]"),
+            "a body of zero length": ("length: 2*L", "length: 0"),
+            "a cycle of parameters": ("{L: 1.0}", "{L: M, M: L}"),
+            "an unparsable expression": ("2*L, mass", "2*(L, mass"),
+            "not a number": ("mass: 4", "mass: .nan"),
+            "a negative mass": ("mass: 2", "mass: -2"),
+        }
+        for what, (before, after) in faults.items():
+            with self.subTest(what):
+                self.assertIn(before, FOURBAR)
+                self.write("bad.yaml", FOURBAR.replace(before, after))
+                for verb in ("check", "kinematics", "simulate"):
+                    result = self.run_program(verb, "bad.yaml")
+                    self.assertEqual((result.status, result.out), (2, ""), what)
+                    self.assertRegex(result.err, r"^(bad\.yaml:\d+:\d+: (error|warning): .+\n)+$", what)
+                    self.assertIn(": error: ", result.err)
+
+    def test_a_mechanism_that_cannot_be_assembled(self):
+        self.write("bad.yaml", FOURBAR.replace("length: sqrt(13)", "length: 0.5"))
+        for verb in ("check", "kinematics", "simulate"):
+            result = self.run_program(verb, "bad.yaml", "--json", "a.json")
+            self.assertEqual((result.status, result.out), (1, ""), verb)
+            self.assertRegex(result.err, r"(?s)^(bad\.yaml:\d+:\d+: )?error: .*\d.*\n$")
+        self.assertEqual(self.files(), ["bad.yaml"])
+
+    def test_unknown_settings_get_the_nearest_valid_one(self):
+        result = self.run_program("check", "fourbar.yaml", "--set", "crank.mas=2")
+        self.assertEqual(result.status, 2)
+        self.assertIn("did you mean 'crank.mass'?", result.err)
+
+
+class Verbs(Cli):
+    def summary(self, *arguments):
+        return json.loads(self.good(*arguments, "--json", "-").out)
+
+    def test_check(self):
+        text = self.good("check", "fourbar.yaml").out
+        self.assertRegex(text, r"(?m)^  degrees of freedom +1$")
+        found = self.summary("check", "fourbar.yaml")
+        self.assertEqual((found["bodies"], found["points"], found["pin_joints"]), (3, 4, 4))
+        self.assertEqual((found["degrees_of_freedom"], found["redundant"]), (1, []))
+        self.assertEqual(found["mass"], 7)
+
+    def test_kinematics(self):
+        self.good("kinematics", "fourbar.yaml", "--move", "theta.q=0:360deg:37", "--out", "turn.csv")
+        names, rows = self.table("turn.csv")
+        self.assertEqual(len(rows), 37)
+        column = {name: i for i, name in enumerate(names)}
+        for k, row in enumerate(rows):
+            angle = math.radians(10 * k)
+            self.assertAlmostEqual(row[column["P1.x"]], math.cos(angle), delta=1e-9)
+            self.assertAlmostEqual(row[column["P1.y"]], math.sin(angle), delta=1e-9)
+            self.assertAlmostEqual(math.dist((row[column["P2.x"]], row[column["P2.y"]]), (4, 0)), math.sqrt(13), delta=1e-9)
+
+        self.good("kinematics", "fourbar.yaml", "--branches", "--out", "branches.csv")
+        names, rows = self.table("branches.csv")
+        column = {name: i for i, name in enumerate(names)}
+        heights = sorted(round(row[column["P2.y"]], 6) for row in rows if abs(row[column["P1.x"]] - 1) < 1e-9)
+        self.assertEqual(heights, [-2, 2])
+
+    def test_simulate(self):
+        found = self.summary("simulate", "fourbar.yaml", "--time", "0.5", "--step", "1ms")
+        for key in ("steps", "wall_s", "step_us", "iterations_mean", "constraint_max", "energy_drift", "integrator",
+                    "formulation"):
+            self.assertIsNotNone(found[key], key)
+        self.assertEqual((found["steps"], found["integrator"]), (500, "hermite-simpson"))
+        self.assertLess(found["constraint_max"], 1e-11)
+
+        self.good("simulate", "fourbar.yaml", "--time", "0.5", "--every", "10", "--reactions", "--out", "m.csv")
+        names, rows = self.table("m.csv")
+        self.assertEqual(names[0], "t")
+        self.assertEqual(len(rows), 51)
+        self.assertTrue({"P1.x", "P2.vy", "theta.q", "theta.v", "theta.a"} <= set(names))
+        self.assertAlmostEqual(rows[-1][0], 0.5)
+
+    def test_what_one_verb_writes_another_reads(self):
+        """Torques found by inverse, put into simulate, give the motion back."""
+        rows = "".join(f"{1e-3 * i!r},{0.5 * (1 - math.cos(3e-3 * i))!r}\n" for i in range(1001))
+        self.write("motion.csv", "t,theta.q\n" + rows)
+        self.good("inverse", "fourbar.yaml", "--motion", "motion.csv", "--out", "torque.csv")
+        self.good("simulate", "fourbar.yaml", "--time", "1", "--input", "torque.csv", "--out", "again.csv")
+        names, values = self.table("again.csv")
+        worst = max(abs(row[names.index("theta.q")] - 0.5 * (1 - math.cos(3 * row[0]))) for row in values)
+        self.assertLess(worst, 1e-3)
+
+    def test_threads_do_not_matter(self):
+        for threads in ("1", "2"):
+            self.good("simulate", "fourbar.yaml", "--time", "0.2", "--threads", threads, "--out", f"{threads}.csv")
+        self.assertEqual(self.read("1.csv"), self.read("2.csv"))
+
+
+class Interrupts(Cli):
+    LONG = ("simulate", "fourbar.yaml", "--time", "100000", "--step", "0.1ms", "--every", "1000", "--out", "a.csv", "--json",
+            "a.json")
+
+    def start(self, **options):
+        process = subprocess.Popen([PROGRAM, *self.LONG], cwd=self.folder, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        end = time.monotonic() + 20
+        while len(self.files()) < 2 and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertTrue(all(re.match(r"\.a\.(csv|json)\.\w{6}$", name) for name in self.files()), self.files())
+        time.sleep(0.2)
+        return process
+
+    def test_leaves_nothing(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+            self.assertEqual((process.returncode, out, err), (130, "", "error: interrupted\n"))
+            self.assertEqual(self.files(), [])
+
+    def test_progress_on_a_terminal_only(self):
+        terminal, child = pty.openpty()
+        process = self.start(stdout=subprocess.PIPE, stderr=child)
+        os.close(child)
+        seen, end = b"", time.monotonic() + 20
+        while b"%" not in seen and time.monotonic() < end:
+            if select.select([terminal], [], [], 0.2)[0]:
+                seen += os.read(terminal, 4096)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        os.close(terminal)
+        self.assertIn("simulate", seen.decode(errors="replace"))
+        self.assertIn("─", seen.decode(errors="replace"))
+        self.assertEqual(process.returncode, 130)
+
+
+class Demo(Cli):
+    def test_the_tour(self):
+        text = self.good("demo", "--out", "a/tour").out
+        written = sorted(os.listdir(os.path.join(self.folder, "a/tour")))
+        self.assertEqual(written, ["branches.csv", "fourbar.yaml", "motion.csv", "motion.json", "motion.svg", "torque.csv",
+                                   "torque.json", "torque.svg", "turn.csv", "turn.svg", "wanted.csv"])
+        for name in written:
+            self.assertIn(f"wrote a/tour/{name}", text)
+        commands = [line.split()[1:] for line in text.splitlines() if line.startswith("$ ")]
+        self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse"])
+        self.good(*commands[0][1:])  # what it prints can be typed
+        self.assertGreater(json.loads(self.read("a/tour/torque.json"))["torque_peak"][0], 10)
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.write("plain", "")
+        result = self.run_program("demo", "--out", "plain/tour")
+        self.assertEqual((result.status, result.err), (2, "error: cannot make the folder 'plain/tour': Not a directory\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,23 @@
+# Installs BUILD to PREFIX, afresh, and checks that nothing of this machine went with it.
+file(REMOVE_RECURSE ${PREFIX})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+
+file(GLOB_RECURSE descriptions ${PREFIX}/*.cmake ${PREFIX}/*.pc)
+list(LENGTH descriptions count)
+if(count LESS 5)
+  message(FATAL_ERROR "CMake and pkg-config files are missing, there is only: ${descriptions}")
+endif()
+foreach(file ${descriptions})
+  file(READ ${file} text)
+  foreach(word "-march" "-Wall" "-O3" "kinegraph_options" "${BUILD}")
+    string(FIND "${text}" "${word}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${file} exports ${word}")
+    endif()
+  endforeach()
+endforeach()
+
+file(GLOB_RECURSE strays ${PREFIX}/*_test*)
+if(strays)
+  message(FATAL_ERROR "tests were installed: ${strays}")
+endif()
