@@ -10,7 +10,7 @@
 int main(int argc, char** argv) {
   using kinegraph::Failure;
   try {
-    kinegraph::cli::catch_interrupts();
+    kinegraph::cli::catch_signals();
     return kinegraph::cli::run_command(argc > 0 ? argv[0] : "kinegraph", {argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::bad_alloc&) {
     const Failure failure = Failure::no_answer("not enough memory for a problem of this size");

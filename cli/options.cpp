@@ -70,6 +70,7 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
   app.add_option("--set", set, "a model parameter or an initial value; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
+      ->take_all()
       ->group(group);
   app.add_option("--threads", threads, "default: all cores; the result does not depend on it")
       ->type_name("N")

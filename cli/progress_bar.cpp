@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 
@@ -16,7 +17,7 @@ namespace {
 constexpr auto kBeforeFirst = std::chrono::milliseconds(500);
 constexpr auto kBetween = std::chrono::milliseconds(100);
 constexpr int kWidth = 40;
-constexpr int kInterruptedStatus = 130;
+constexpr int kInterruptedStatus = 130, kInternalStatus = 3;
 
 std::atomic<bool> asked_to_stop{false};
 
@@ -26,19 +27,32 @@ extern "C" void on_interrupt(int) {
   _exit(kInterruptedStatus);
 }
 
+/// A crash keeps the promises too: nothing half written stays, and the status says whose fault it is.
+extern "C" void on_crash(int) {
+  remove_unfinished_outputs();
+  constexpr char kText[] =
+      "error: internal fault: the program crashed\n"
+      "This is a fault of kinegraph, not of your input. Please report it with the command and the model.\n";
+  [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  _exit(kInternalStatus);
+}
+
 std::string duration(double s) {
-  const long whole = static_cast<long>(s + 0.5);
+  const long whole = std::lround(s);
   return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
 }
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_signals() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction crash {};
+  crash.sa_handler = on_crash;
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &crash, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT: a closed pipe is told by write()
 }
 

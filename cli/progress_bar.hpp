@@ -8,8 +8,9 @@
 
 namespace kinegraph::cli {
 
-/// From here on Ctrl-C asks the work to stop, and files half written are removed. A second Ctrl-C ends at once.
-void catch_interrupts();
+/// From here on Ctrl-C asks the work to stop, and files half written are removed. A second Ctrl-C ends at once. A crash
+/// is told as the internal fault that it is.
+void catch_signals();
 bool interrupted();
 
 /// To standard output; a full disk or a closed pipe is an error like any other.

@@ -70,7 +70,8 @@ void Simulate::declare(CLI::App& app) {
   app.add_option("--soft-scale", soft_scale_,
                  "factor on a covariance of --weights soft: prior, integrator, dynamics, constraint, equality")
       ->type_name("NAME=FACTOR")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->take_all();
   app.add_option("--input", input_, "recorded torques and forces; - is standard input")->type_name("FILE.csv");
   app.add_option("--columns", columns_, "names for the columns of --input, the first is t")->type_name("t,NAME,...");
   app.add_flag("--reactions", reactions_, "also the joint forces");

@@ -93,7 +93,10 @@ std::string position_table(const Trajectory& trajectory, const std::string& titl
   for (int r = 0; r < rows; ++r) {
     const std::string& name = trajectory.names()[shown[r]];
     out += "  " + padded(name, width);
-    for (int c = 0; c < columns; ++c) out += fmt::format("  {:>12.6f}", trajectory.at(c, shown[r]) + 0.0);
+    for (int c = 0; c < columns; ++c) {
+      const double value = trajectory.at(c, shown[r]);
+      out += fmt::format("  {:>12.6f}", std::abs(value) < 0.5e-6 ? 0.0 : value);  // no "-0.000000"
+    }
     out += name.ends_with(".q") ? "\n" : " m\n";
   }
   if (static_cast<int>(shown.size()) > rows)

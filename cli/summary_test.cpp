@@ -46,12 +46,12 @@ TEST(Summary, PositionsStandSideBySide) {
     double* row = poses.append(i);
     row[0] = 1.5 - 2 * i;
     row[1] = 9;
-    row[2] = 0.25;
+    row[2] = i == 0 ? 0.25 : -1e-9;
   }
   EXPECT_EQ(position_table(poses, "branch"),
             "               branch 0      branch 1\n"
             "  P1.x         1.500000     -0.500000 m\n"
-            "  theta.q      0.250000      0.250000\n");
+            "  theta.q      0.250000      0.000000\n");
 }
 
 }  // namespace

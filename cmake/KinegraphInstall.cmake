@@ -19,7 +19,7 @@ foreach(module ${modules})
     list(PREPEND libraries -lkinegraph_${module})  # the table lists what is used before who uses it; linkers want the reverse
   endif()
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/${module} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kinegraph
-          FILES_MATCHING PATTERN "*.hpp")
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "*_test.hpp" EXCLUDE)
 endforeach()
 install(TARGETS ${targets} EXPORT kinegraphTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

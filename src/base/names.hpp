@@ -11,8 +11,8 @@ std::string quote(std::string_view text);
 /// The number of characters: bytes of UTF-8 that do not continue one.
 int characters(std::string_view utf8);
 
-/// The least number of single-character insertions, deletions, replacements and swaps of neighbours from one name to the
-/// other. A change of case alone costs nothing.
+/// The least number of single-character insertions, deletions, replacements and swaps of neighbours from one name to
+/// the other. A change of case alone costs nothing.
 int edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace kinegraph

@@ -67,7 +67,8 @@ class [[nodiscard]] Result {
   std::variant<T, Failure> content_;
 };
 
-/// The candidate nearest to a misspelt name, as the tail of a message: `; did you mean 'P1'?`, or empty if none is near.
+/// The candidate nearest to a misspelt name, as the tail of a message: `; did you mean 'P1'?`, or empty if none is
+/// near.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates);
 
 }  // namespace kinegraph

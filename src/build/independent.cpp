@@ -27,7 +27,7 @@ IndependentChoice::IndependentChoice(const natural::System& system, int relative
   independent_.reserve(n_);
 }
 
-void IndependentChoice::load(const double* q, double t) {
+void IndependentChoice::load(const double* q, double t, double relative_column) {
   system_.position(q, t, phi_.data(), phi_q_.data());
   std::fill(matrix_.begin(), matrix_.end(), 0.0);
   const auto pattern = system_.jacobian_pattern();
@@ -37,7 +37,7 @@ void IndependentChoice::load(const double* q, double t) {
     double largest = 0;
     for (int c = 0; c < n_; ++c) largest = std::max(largest, std::abs(row[c]));
     for (int c = 0; c < n_ && largest > 0; ++c) row[c] /= largest;
-    for (int c = n_ - relative_; c < n_; ++c) row[c] *= kRelativeColumn;
+    for (int c = n_ - relative_; c < n_; ++c) row[c] *= relative_column;
   }
 }
 
@@ -73,7 +73,7 @@ double IndependentChoice::eliminate(const std::vector<char>* banned) {
 }
 
 const std::vector<int>& IndependentChoice::choose(const double* q, double t) {
-  load(q, t);
+  load(q, t, kRelativeColumn);
   eliminate(nullptr);
   independent_.clear();
   for (int c = n_ - 1; c >= 0; --c) {
@@ -85,8 +85,13 @@ const std::vector<int>& IndependentChoice::choose(const double* q, double t) {
   return independent_;
 }
 
+double IndependentChoice::margin(const double* q, double t) {
+  load(q, t, 1);
+  return eliminate(nullptr);
+}
+
 double IndependentChoice::quality(const double* q, double t, const std::vector<int>& independent) {
-  load(q, t);
+  load(q, t, kRelativeColumn);
   std::fill(banned_.begin(), banned_.end(), 0);
   for (int i : independent) banned_[i] = 1;
   return eliminate(&banned_);

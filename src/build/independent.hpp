@@ -18,10 +18,12 @@ class IndependentChoice {
   const std::vector<int>& choose(const double* q, double t);
   /// How well coordinates chosen before still serve at this pose: the smallest pivot without them, rows scaled to one.
   double quality(const double* q, double t, const std::vector<int>& independent);
+  /// The smallest pivot of full pivoting at a pose, rows scaled to one: how far Φ_q is from losing rank.
+  double margin(const double* q, double t);
 
  private:
   double eliminate(const std::vector<char>* banned);
-  void load(const double* q, double t);
+  void load(const double* q, double t, double relative_column);
 
   const natural::System& system_;
   int n_, m_, relative_;

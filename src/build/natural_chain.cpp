@@ -155,8 +155,11 @@ class Builder {
       }
       case Integrator::hermite_simpson: add_hermite_simpson(x, xd, xdd, size); break;
     }
+    // Keeps the dependent coordinates on their branch. The paper's plain equality qₖ₊₁ − qₖ brakes the motion (1e-4 m over
+    // its 5 s run); with the motion taken out it does not.
     if (options_.soft && independent()) {
-      link(std::make_shared<Equal>(n_), {from(out_.q), to(out_.q)}, false, options_.weights.equality);
+      link(std::make_shared<Trapezoidal>(n_, h), {from(out_.q), from(out_.v), to(out_.q), to(out_.v)}, false,
+           options_.weights.equality);
     }
   }
 

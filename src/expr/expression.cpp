@@ -77,8 +77,8 @@ Result<double> parse_number(const std::string& text, const Location& where) {
   Result<Expression> expression = Expression::parse(text, where);
   if (!expression) return std::move(expression).failure();
   if (!expression->variables().empty()) {
-    return Failure::bad_input(expression->where_of(0), "expected a number, found the name " +
-                                                           quote(expression->variables().front()));
+    return Failure::bad_input(expression->where_of(0),
+                              "expected a number, found the name " + quote(expression->variables().front()));
   }
   const double value = expression->evaluate({});
   if (!std::isfinite(value)) {

@@ -14,8 +14,8 @@ namespace kinegraph {
 
 /// A formula of a model file or of the command line: "(1/3)*mass*length^2", "30deg", "0.2*sin(2*pi*t)".
 ///
-///     sum     = product { (+|-) product }        power  = atom [ ^ signed ]          right associative, above the sign:
-///     product = signed { (*|/) signed }          atom   = number [unit] | name       -2^2 = -4, 2^-1 = 0.5
+///     sum     = product { (+|-) product }        power  = atom [ ^ signed ]          right associative, above the
+///     sign: product = signed { (*|/) signed }          atom   = number [unit] | name       -2^2 = -4, 2^-1 = 0.5
 ///     signed  = [+|-] signed | power                    | function ( sum {, sum} ) | ( sum )
 ///
 /// Parsed once into instructions for a stack, evaluated with any scalar: double, Taylor2, ceres::Jet. Evaluation does

@@ -105,8 +105,7 @@ TEST(Expression, ErrorsPointAtTheCharacter) {
   EXPECT_EQ(fault("sin()"), "f:3:10: error: function 'sin' takes 1 argument, is given 0");
   EXPECT_EQ(fault("2*sin"), "f:3:12: error: 'sin' is a function; expected '(' after it");
   EXPECT_EQ(fault("1e999"), "f:3:10: error: number out of range");
-  EXPECT_EQ(fault("2mm^2"),
-            "f:3:13: error: a power of a number with a unit is ambiguous; write (2mm)^…");
+  EXPECT_EQ(fault("2mm^2"), "f:3:13: error: a power of a number with a unit is ambiguous; write (2mm)^…");
   EXPECT_EQ(fault(".nan"), "f:3:10: error: '.nan' is not a finite number");
   EXPECT_EQ(fault("-.INF"), "f:3:10: error: '-.INF' is not a finite number");
 }
@@ -115,7 +114,8 @@ TEST(Expression, LimitsLengthAndDepth) {
   EXPECT_EQ(fault(std::string(10'001, '1')), "f:3:10: error: formula too long: 10001 characters, at most 10000");
   EXPECT_EQ(fault(fmt::format("{}1{}", std::string(5'000, '('), std::string(4'999, ')'))),
             "f:3:210: error: formula nested too deeply: more than 200 levels");
-  EXPECT_EQ(fault(fmt::format("{}1", std::string(9'000, '-'))), "f:3:210: error: formula nested too deeply: more than 200 levels");
+  EXPECT_EQ(fault(fmt::format("{}1", std::string(9'000, '-'))),
+            "f:3:210: error: formula nested too deeply: more than 200 levels");
   std::string powers = "1";
   for (int i = 0; i < 300; ++i) powers += "^1";
   EXPECT_NE(fault(powers).find("nested too deeply"), std::string::npos);
@@ -124,7 +124,7 @@ TEST(Expression, LimitsLengthAndDepth) {
 TEST(Expression, DeepFormulasEvaluate) {
   // The worst case for the stack: each level holds a sum, a product, a power and an argument.
   std::string text = "x";
-  for (int i = 0; i < 98; ++i) text = "x+x*x^max(x," + text + ")";
+  for (int i = 0; i < 98; ++i) text = fmt::format("x+x*x^max(x,{})", text);
   const Expression e = *Expression::parse(text, {});
   EXPECT_EQ(e.evaluate(std::vector<double>{0}), 0);
   std::string sum = "1";

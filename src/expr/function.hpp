@@ -77,7 +77,7 @@ std::span<const NamedConstant> constants();
 inline double value_of(double x) { return x; }
 inline double value_of(const Taylor2& x) { return x.x; }
 template <class T>
-  requires requires(const T& x) { x.a; }
+requires requires(const T& x) { x.a; }
 double value_of(const T& x) {
   return x.a;  // ceres::Jet
 }

@@ -32,6 +32,10 @@ class Factor {
   /// True if the Jacobian does not depend on x: it is then evaluated once per plan.
   virtual bool constant_jacobian() const { return false; }
 
+  /// True if its rows may come to depend on each other at some poses: geometric constraints at singular positions. They
+  /// are eliminated before other rows, so that what becomes undetermined there is the motion across, not a force.
+  virtual bool may_lose_rank() const { return false; }
+
   /// What a row is, for messages: "distance P1-P2".
   virtual std::string row_name(int row) const { return name_ + "[" + std::to_string(row) + "]"; }
 

@@ -25,8 +25,8 @@ std::string with(const std::string& lines) {
 TEST(BadFile, UnknownKey) {
   EXPECT_EQ(with("planar_body: []"), "m.yaml:6:1: error: unknown key 'planar_body'; did you mean 'planar_bodies'?");
   EXPECT_EQ(with("  - points: [A, P1]\n    mas: 2"), "m.yaml:7:5: error: unknown key 'mas'; did you mean 'mass'?");
-  EXPECT_EQ(with("sliders:\n  - {point: P1, line: [0, 1], colour: red}"),
-            "m.yaml:7:30: error: unknown key 'colour'; expected one of name, point, line");
+  EXPECT_EQ(with("loads:\n  - {point: P1, colour: red}"),
+            "m.yaml:7:17: error: unknown key 'colour'; expected one of name, point, x, y");
 }
 
 TEST(BadFile, MissingPoint) {
@@ -63,8 +63,7 @@ TEST(BadFile, UnparsableExpression) {
   EXPECT_EQ(with("parameters: {a: sine(1)}"), "m.yaml:6:17: error: unknown function 'sine'; did you mean 'sin'?");
   EXPECT_EQ(with("parameters: {len: 1, a: 2*lne}"), "m.yaml:6:27: error: unknown name 'lne'; did you mean 'len'?");
   // Over several lines the columns are not those of the file: the start is named.
-  EXPECT_EQ(with("parameters:\n  a: 1 +\n    )"),
-            "m.yaml:7:6: error: expected a number, a name or '(', found ')'");
+  EXPECT_EQ(with("parameters:\n  a: 1 +\n    )"), "m.yaml:7:6: error: expected a number, a name or '(', found ')'");
 }
 
 TEST(BadFile, NotANumber) {
@@ -116,7 +115,8 @@ TEST(BadFile, Shapes) {
   EXPECT_EQ(with("sliders: [3]"), "m.yaml:6:11: error: sliders: expected a map such as {point: …}, found '3'");
   EXPECT_EQ(with("sliders: [{point: P1}]"), "m.yaml:6:11: error: missing key 'line' of a slider");
   EXPECT_EQ(with("  - {points: 1, mass: 1}"), "m.yaml:6:14: error: points: expected a list, found '1'");
-  EXPECT_EQ(with("  - {points: [A, P1], mass: }"), "m.yaml:6:28: error: mass: expected a number or text, found nothing");
+  EXPECT_EQ(with("  - {points: [A, P1], mass: }"),
+            "m.yaml:6:29: error: mass: expected a number or text, found nothing");
   EXPECT_EQ(with("  - {points: [A, [P1]]}"), "m.yaml:6:18: error: points: expected a number or text, found a list");
   EXPECT_EQ(with("  - {points: [A, P1], cog: [1]}"), "m.yaml:6:28: error: cog: expected [x, y], found 1 values");
   EXPECT_EQ(with("  - {points: [A, P1], visual: 3}"),
@@ -147,8 +147,9 @@ TEST(BadFile, CoordinatesAndReferences) {
             "m.yaml:7:23: error: unknown relative coordinate 'thet'; did you mean 'theta'?");
   EXPECT_EQ(with(theta + "drivers: [{coordinate: P1.z, law: 1}]"),
             "m.yaml:7:24: error: unknown coordinate 'P1.z'; did you mean 'P1.x'?");
-  EXPECT_EQ(with("drivers: [{coordinate: A.x, law: 1}]"), "m.yaml:6:12: error: driver of 'A.x': the point is fixed");
-  EXPECT_EQ(with("torques: [{body: bdy0, torque: 1}]"), "m.yaml:6:18: error: unknown body 'bdy0'; did you mean 'body0'?");
+  EXPECT_EQ(with("drivers: [{coordinate: A.x, law: 1}]"), "m.yaml:6:11: error: driver of 'A.x': the point is fixed");
+  EXPECT_EQ(with("torques: [{body: bdy0, torque: 1}]"),
+            "m.yaml:6:18: error: unknown body 'bdy0'; did you mean 'body0'?");
   EXPECT_EQ(with("parameters: {a: 2*t}"),
             "m.yaml:6:19: error: 'a' cannot depend on the time t; only laws, torques and loads can");
   EXPECT_EQ(with(theta + "initial: {theta: 1, thta.q: 2, theta.q: 1, P1.z: 2, A.x: 1}"),

@@ -138,9 +138,10 @@ class Reader {
     const std::vector<const YamlNode*> shapes =
         value.kind == Kind::list ? value.items : std::vector<const YamlNode*>{&value};
     for (const YamlNode* shape : shapes) {
-      const bool typed = shape->kind == Kind::map &&
-                         std::any_of(shape->keys.begin(), shape->keys.end(),
-                                     [](const auto& k) { return k.first->kind == Kind::text && k.first->text == "type"; });
+      const bool typed =
+          shape->kind == Kind::map && std::any_of(shape->keys.begin(), shape->keys.end(), [](const auto& k) {
+            return k.first->kind == Kind::text && k.first->text == "type";
+          });
       if (!typed) error(shape->where, key + ": expected a map such as {type: circle}, found " + describe(*shape));
       if (++values_ > kMostValues) return;
     }
@@ -154,8 +155,8 @@ class Reader {
       if (key->kind != Kind::text) {
         error(key->where, "expected a text as key, found " + describe(*key));
       } else if (const auto [first, fresh] = seen.emplace(key->text, key); !fresh) {
-        error(key->where, fmt::format("duplicate key {}; first given in line {}", quote(key->text),
-                                      first->second->where.line));
+        error(key->where,
+              fmt::format("duplicate key {}; first given in line {}", quote(key->text), first->second->where.line));
       } else {
         sound.emplace_back(key, value);
       }

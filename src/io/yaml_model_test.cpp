@@ -94,11 +94,18 @@ TEST(PlanarYaml, ABarNeedsOnlyItsMass) {
 }
 
 TEST(PlanarYaml, AllElements) {
-  const Model model = parse(kPendulum + R"(
+  const Model model = parse(R"(
+parameters: {L: 2, m: 3}
+points:
+  - {name: O, x: 0, y: 0, fixed: true}
+  - {name: tip, x: L, y: 0}
+  - {name: end, x: 5, y: 0, fixed: true}
+planar_bodies: [{name: bar, points: [O, tip], mass: m}]
+relative_coordinates: [{name: theta, type: absolute_angle, points: [O, tip]}]
 name: everything
 description: one of each
 gravity: [1, -2*L]
-sliders: [{name: rail, point: tip, line: [O, 1]}]
+sliders: [{name: rail, point: tip, line: [O, 2]}]
 drivers: [{coordinate: tip.y, law: L*t}]
 springs: [{points: [O, tip], stiffness: 5 N/mm, damping: 2}]
 dampers: [{points: [0, 1], damping: 7}]
@@ -109,10 +116,10 @@ loads: [{point: tip, y: -3}]
 torques: [{body: bar, torque: t^2}]
 initial: {theta.q: 30deg, theta.v: 2, tip.vx: 3}
 )");
-  EXPECT_EQ(model.name, "everything");
+  ASSERT_EQ(model.name, "everything");
   EXPECT_EQ(model.gravity, Vector2d(1, -4));
   EXPECT_EQ(model.sliders[0].point, PointIndex(1));
-  EXPECT_EQ(model.sliders[0].b, PointIndex(1));
+  EXPECT_EQ(model.sliders[0].b, PointIndex(2));
   EXPECT_EQ(model.drivers[0].name, "tip.y");
   EXPECT_EQ(model.drivers[0].law.taylor(3).d, 2);
   ASSERT_EQ(model.springs.size(), 2u);
@@ -163,10 +170,10 @@ TEST(PlanarYaml, SettingsMoveAllThatDependsOnThem) {
 
   const Model heavier = *longer.with({{"bar.mass", 6}, {"gravity", 1.62}, {"O.y", -1}, {"tip.y", 0.5}});
   EXPECT_EQ(heavier.bodies[0].mass, 6);
-  EXPECT_DOUBLE_EQ(heavier.bodies[0].inertia, 2 * 17);         // (4, 1) away, and the earlier setting stays
+  EXPECT_DOUBLE_EQ(heavier.bodies[0].inertia, 2 * 17);  // (4, 1) away, and the earlier setting stays
   EXPECT_EQ(heavier.gravity, Vector2d(0, -1.62));
-  EXPECT_EQ(heavier.points[0].position.y(), -1);               // fixed: moved
-  EXPECT_EQ(heavier.points[1].position.y(), 0);                // moving: an initial value, lengths as drawn
+  EXPECT_EQ(heavier.points[0].position.y(), -1);  // fixed: moved
+  EXPECT_EQ(heavier.points[1].position.y(), 0);   // moving: an initial value, lengths as drawn
   EXPECT_EQ(heavier.initial.size(), 2u);
 }
 

@@ -197,7 +197,8 @@ Result<YamlTree> YamlTree::parse(const std::string& text, const std::string& fil
     return Failure::bad_input({file_name, 1, 1}, fmt::format("the file is larger than {} bytes", kLargestFile));
   }
   const SourceText source(text, file_name);
-  if (const std::size_t bad = std::min(find_invalid(source.text()), source.text().find('\0')); bad < std::string::npos) {
+  if (const std::size_t bad = std::min(find_invalid(source.text()), source.text().find('\0'));
+      bad < std::string::npos) {
     return Failure::bad_input(source.location_at(bad), "not a text in UTF-8");
   }
   if (const std::size_t deep = find_too_many_brackets(source.text()); deep < std::string::npos) {

@@ -36,10 +36,8 @@ TEST(YamlTree, RefusesWhatIsNotOneDocument) {
   EXPECT_EQ(fault(""), "m.yaml:1:1: error: the file is empty");
   EXPECT_EQ(fault("# nothing\n"), "m.yaml:1:1: error: the file is empty");
   EXPECT_EQ(fault("a: 1\n---\nb: 2\n"), "m.yaml:3:1: error: a second document; a model file holds one");
-  EXPECT_EQ(fault("- 1"),
-            "m.yaml:1:1: error: expected a map with the keys of a model, such as points, found a list");
-  EXPECT_EQ(fault("hello"),
-            "m.yaml:1:1: error: expected a map with the keys of a model, such as points, found a text");
+  EXPECT_EQ(fault("- 1"), "m.yaml:1:1: error: expected a map with the keys of a model, such as points, found a list");
+  EXPECT_EQ(fault("hello"), "m.yaml:1:1: error: expected a map with the keys of a model, such as points, found a text");
 }
 
 TEST(YamlTree, SyntaxFaultsHaveAPlace) {
@@ -60,7 +58,7 @@ TEST(YamlTree, RefusesOtherEncodings) {
 
 TEST(YamlTree, HostileFilesAreRefusedSoon) {
   EXPECT_EQ(fault(std::string(10'000'001, '#')), "m.yaml:1:1: error: the file is larger than 10000000 bytes");
-  EXPECT_EQ(fault(repeated(65, "[")), "m.yaml:1:65: error: nested too deeply: more than 64 levels");
+  EXPECT_EQ(fault(repeated(65, "[") + repeated(65, "]")), "m.yaml:1:65: error: nested too deeply: more than 64 levels");
   EXPECT_EQ(fault(std::string(5'000'000, '{')), "m.yaml:1:1025: error: nested too deeply: more than 64 levels");
   EXPECT_EQ(fault(repeated(100'000, "- ")), "m.yaml:1:129: error: nested too deeply: more than 64 levels");
   EXPECT_EQ(fault(repeated(100'000, "? ")), "m.yaml:1:129: error: nested too deeply: more than 64 levels");

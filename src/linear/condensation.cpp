@@ -8,14 +8,15 @@ namespace kinegraph::linear {
 namespace {
 
 constexpr double kThreshold = 0.3;   // a pivot is at least this share of the largest entry of its row
+constexpr double kNothing = 1e-9;    // a row left with less than this share of itself waits until all others are pivoted
 constexpr double kStale = 0.05;      // see the class comment
-constexpr double kDamping = 1e-8;    // ε of a singular pivot, relative to its row
+constexpr int kWaits = -2;           // as the pivot of a row
 constexpr int kReserve = 256;        // rows of small systems never reallocate when pivots are chosen again
 
 }  // namespace
 
 Condensation::Condensation(int rows, int columns, std::vector<Entry> pattern)
-    : rows_(rows), columns_(columns), pattern_(std::move(pattern)), excluded_(rows, 0) {
+    : rows_(rows), columns_(columns), pattern_(std::move(pattern)), excluded_(rows, 0), weak_(rows, 0) {
   work_.resize(rows_);
   column_rows_.resize(columns_);
   if (columns_ <= kReserve) {
@@ -32,6 +33,7 @@ Condensation::Condensation(int rows, int columns, std::vector<Entry> pattern)
   }
   for (auto* list : {&pivot_row_, &pivot_column_, &free_column_}) list->reserve(std::max(rows_, columns_));
   for (auto* list : {&reference_, &inverse_}) list->reserve(rows_);
+  waiting_.reserve(rows_);
   pivots_.reserve(rows_);
   row_scale_.resize(rows_);
   accumulator_.resize(columns_);
@@ -49,6 +51,11 @@ void Condensation::set_pattern(std::span<const Entry> pattern) {
 void Condensation::exclude_rows(const std::vector<int>& rows) {
   std::fill(excluded_.begin(), excluded_.end(), 0);
   for (int r : rows) excluded_[r] = 1;
+  pivot_row_.clear();
+}
+
+void Condensation::set_weak_rows(std::vector<char> weak) {
+  weak_ = std::move(weak);
   pivot_row_.clear();
 }
 
@@ -82,21 +89,28 @@ void Condensation::eliminate(const double* values, std::span<const double> prefe
 
   heap_.clear();
   const auto later = std::greater<std::pair<int, int>>();
-  const auto active_count = [&](int r) {
-    int n = 0;
+  const auto active_count = [&](int r) {  // the weak ones come first
+    int n = weak_[r] ? 0 : columns_;
     for (const WorkEntry& e : work_[r]) n += pivot_of_column_[e.column] < 0;
     return n;
   };
   for (int r = 0; r < rows_; ++r) {
-    if (!excluded_[r]) heap_.emplace_back(static_cast<int>(work_[r].size()), r);
+    if (!excluded_[r]) heap_.emplace_back(active_count(r), r);
   }
   std::make_heap(heap_.begin(), heap_.end(), later);
 
-  while (!heap_.empty()) {
+  waiting_.clear();
+  bool last_rows = false;  // the waiting ones: at a singular position, whatever column is left must do
+  while (!heap_.empty() || (!last_rows && !waiting_.empty())) {
+    if (heap_.empty()) {
+      last_rows = true;
+      for (int r : waiting_) heap_.emplace_back(active_count(r), r);
+      std::make_heap(heap_.begin(), heap_.end(), later);
+    }
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const auto [count, r] = heap_.back();
     heap_.pop_back();
-    if (pivot_of_row_[r] >= 0) continue;
+    if (pivot_of_row_[r] >= 0 || (pivot_of_row_[r] == kWaits && !last_rows)) continue;
     const int now = active_count(r);
     if (now != count) {  // it has filled in, or lost a column, since it was queued
       heap_.emplace_back(now, r);
@@ -109,6 +123,11 @@ void Condensation::eliminate(const double* values, std::span<const double> prefe
     for (const WorkEntry& e : work_[r]) {
       if (pivot_of_column_[e.column] < 0) largest = std::max(largest, weight(e.column) * std::abs(e.value));
     }
+    if (largest <= kNothing * row_scale_[r] && !last_rows) {
+      waiting_.push_back(r);
+      pivot_of_row_[r] = kWaits;
+      continue;
+    }
     int best = -1, best_count = 0;
     double best_size = -1, pivot = 0;
     for (const WorkEntry& e : work_[r]) {
@@ -120,9 +139,17 @@ void Condensation::eliminate(const double* values, std::span<const double> prefe
         best = e.column, best_count = shared, best_size = size, pivot = e.value;
       }
     }
-    if (best < 0) {  // no column left: the row cannot be pivoted; it is left out, as a redundant one
-      pivot_of_row_[r] = rows_;
-      continue;
+    if (best < 0) {  // none of its own columns is left: it takes any, with a pivot of zero
+      for (int c = 0; c < columns_ && best < 0; ++c) {
+        if (pivot_of_column_[c] < 0 && weight(c) != 0) best = c;
+      }
+      if (best < 0) {
+        pivot_of_row_[r] = rows_;
+        continue;
+      }
+      work_[r].push_back({best, 0.0});
+      column_rows_[best].push_back(r);
+      ++column_count_[best];
     }
 
     const int k = static_cast<int>(pivot_row_.size());
@@ -132,7 +159,7 @@ void Condensation::eliminate(const double* values, std::span<const double> prefe
     pivot_column_.push_back(best);
     reference_.push_back(std::abs(pivot));
 
-    const double epsilon = kDamping * row_scale_[r];
+    const double epsilon = damping_of(r) * row_scale_[r];
     const double inverse = row_scale_[r] == 0 ? 0 : pivot / (pivot * pivot + epsilon * epsilon);
     for (std::size_t at = 0; at < column_rows_[best].size(); ++at) {
       const int i = column_rows_[best][at];
@@ -246,7 +273,7 @@ bool Condensation::factor(const double* values) {
     const PivotRow& p = pivots_[k];
     const double pivot = lu[p.diagonal];
     const double size = std::abs(pivot);
-    const double epsilon = kDamping * row_scale_[p.source];
+    const double epsilon = damping_of(p.source) * row_scale_[p.source];
     const bool kept = size >= kStale * reference_[k] && size * kStale <= reference_[k];
     fresh = fresh && (kept || std::max(size, reference_[k]) < epsilon);
     const double inverse = pivot / (pivot * pivot + epsilon * epsilon + 1e-300);

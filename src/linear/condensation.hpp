@@ -18,7 +18,7 @@ namespace kinegraph::linear {
 ///
 /// A pivot that falls below 0.05 of its value when chosen (or grows 20-fold) makes the choice stale; the owner then
 /// calls choose() again. At a singular position no choice helps: such a pivot is damped, p/(p² + ε²) for 1/p, and its
-/// column keeps its predicted value there.
+/// column keeps its predicted value there. ε is damping() times the largest entry of the row, for weak rows.
 class Condensation {
  public:
   /// `pattern`: the places of the values, in the order in which they will be given. An entry with a negative column
@@ -34,6 +34,12 @@ class Condensation {
   /// Chooses pivots for these values. `preference` (one number per column, 1 by default) scales a column's entries when
   /// they compete to be a pivot: small for columns that would rather be free, 0 for those that must be.
   void choose(const double* values, std::span<const double> preference = {});
+
+  /// Rows that are pivoted before all others, and the only ones that set_damping() touches. Resets the choice.
+  void set_weak_rows(std::vector<char> weak);
+  void set_damping(double epsilon) { damping_ = epsilon; }
+  double damping() const { return damping_; }
+  static constexpr double kLeastDamping = 1e-10;
 
   /// LU of the chosen pivots. False if the choice is stale for these values.
   bool factor(const double* values);
@@ -63,6 +69,7 @@ class Condensation {
  private:
   void eliminate(const double* values, std::span<const double> preference);
   void compile();
+  double damping_of(int row) const { return weak_[row] ? damping_ : kLeastDamping; }
   template <int Width>
   void substitute(double* x, int width) const;
 
@@ -81,7 +88,7 @@ class Condensation {
 
   int rows_, columns_;
   std::vector<Entry> pattern_;
-  std::vector<char> excluded_;
+  std::vector<char> excluded_, weak_;
 
   // the choice
   std::vector<int> pivot_row_, pivot_column_, free_column_;
@@ -95,12 +102,12 @@ class Condensation {
   std::vector<Update> updates_;
   std::vector<int> target_;
   std::vector<int> upper_row_;  // for each place in lu_: the pivot whose column it is
-  double smallest_pivot_ = 0;
+  double smallest_pivot_ = 0, damping_ = kLeastDamping;
 
   // work space of choose(), kept so that choosing again does not allocate
   std::vector<std::vector<WorkEntry>> work_;
   std::vector<std::vector<int>> column_rows_;
-  std::vector<int> column_count_, pivot_of_column_, pivot_of_row_, place_, heap_row_;
+  std::vector<int> column_count_, pivot_of_column_, pivot_of_row_, place_, waiting_;
   std::vector<double> accumulator_;
   std::vector<char> mark_;
   std::vector<std::pair<int, int>> heap_;

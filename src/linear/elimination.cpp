@@ -12,17 +12,18 @@ namespace kinegraph::linear {
 //     F = entries of K + Σ children's updates,   F = [F₁₁ F₂₁ᵀ; F₂₁ F₂₂],   F₁₁ = L₁₁ D L₁₁ᵀ,   L₂₁ = F₂₁ L₁₁⁻ᵀ D⁻¹,
 //     update to the parent:  F₂₂ − L₂₁ D L₂₁ᵀ
 //
-// Pivots are not searched but watched. A pivot that has fallen below 0.05 of its size when chosen, and that would now fail
-// even a laxer test than it passed then, makes the plan stale. Pivots at round-off are replaced by small ones of the sign that
-// belongs to their row; refinement against K itself removes that error wherever the system has a solution.
+// Pivots are not searched but watched. A pivot that has fallen below 0.05 of its size when chosen, and that would now
+// fail even a laxer test than it passed then, makes the plan stale. Pivots at round-off are replaced by small ones of
+// the sign that belongs to their row; refinement against K itself removes that error wherever the system has a
+// solution.
 namespace {
 
-constexpr double kFallen = 0.05;        // of the size when chosen
-constexpr double kLaxer = 0.1;          // of the threshold when chosen
-constexpr double kZero = 1e-14;         // scaled pivots below are round-off …
-constexpr double kReplacement = 1e-8;   // … and become this
-constexpr double kRoundOff = 1e-15;     // a backward error not worth refining
-constexpr double kBlind = 1e-10;        // rows this much smaller than the largest are judged by the largest
+constexpr double kFallen = 0.05;       // of the size when chosen
+constexpr double kLaxer = 0.1;         // of the threshold when chosen
+constexpr double kZero = 1e-14;        // scaled pivots below are round-off …
+constexpr double kReplacement = 1e-8;  // … and become this
+constexpr double kRoundOff = 1e-15;    // a backward error not worth refining
+constexpr double kBlind = 1e-10;       // rows this much smaller than the largest are judged by the largest
 
 }  // namespace
 
@@ -151,8 +152,8 @@ void Elimination::eliminate(const Front& front) {
   for (int c = front.first_child; c >= 0; c = plan_->fronts()[c].next_sibling) {
     add_child(front, plan_->fronts()[c], panel, update);
   }
-  const FrontMemory memory{front.size,      front.pivots, panel, update, diagonal_.data() + front.first_pivot,
-                           off_.data() + front.first_pivot};
+  const FrontMemory memory{
+      front.size, front.pivots, panel, update, diagonal_.data() + front.first_pivot, off_.data() + front.first_pivot};
   Monitor monitor(*plan_, front, panel, report_);
   eliminate_front(memory, plan_->pivot().subspan(front.first_pivot, front.pivots), monitor);
 }
@@ -287,7 +288,8 @@ double Elimination::growth() const {
     for (int k = 0; k < front.pivots; ++k) {
       const int at = front.first_pivot + k;
       const double* l = factor_.data() + front.panel + std::ptrdiff_t{k} * front.size;
-      const bool first = plan_->pivot()[at] == PivotKind::pair_first, second = plan_->pivot()[at] == PivotKind::pair_second;
+      const bool first = plan_->pivot()[at] == PivotKind::pair_first,
+                 second = plan_->pivot()[at] == PivotKind::pair_second;
       const double* mate = first ? l + front.size : second ? l - front.size : l;
       const double off = first ? off_[at] : second ? off_[at - 1] : 0.0;
       for (int i = k; i < front.size; ++i) {
@@ -295,7 +297,7 @@ double Elimination::growth() const {
       }
     }
   }
-  return after / before;
+  return before > 0 ? after / before : 1;
 }
 
 }  // namespace kinegraph::linear

@@ -4,8 +4,8 @@
 
 namespace kinegraph::linear {
 
-// Dense LDLᵀ of the first p of m columns, in blocks of columns: within a block each pivot updates the block's later columns
-// at once; when the block is done, all columns to its right are updated in one sweep,
+// Dense LDLᵀ of the first p of m columns, in blocks of columns: within a block each pivot updates the block's later
+// columns at once; when the block is done, all columns to its right are updated in one sweep,
 //
 //     a(i, j) ← a(i, j) − Σₖ L(i, k) y(k),      y = D L(j, ·)ᵀ        (k in the block)
 //

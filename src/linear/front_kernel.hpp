@@ -6,8 +6,9 @@
 
 namespace kinegraph::linear {
 
-/// A front as three pieces of memory: the panel of its pivot columns (size × pivots, column-major), the lower triangle of
-/// its update (border × border, column-major) and the D of its pivots (by pivot; off-diagonal of a pair at its first).
+/// A front as three pieces of memory: the panel of its pivot columns (size × pivots, column-major), the lower triangle
+/// of its update (border × border, column-major) and the D of its pivots (by pivot; off-diagonal of a pair at its
+/// first).
 struct FrontMemory {
   int size = 0, pivots = 0;
   double* panel = nullptr;

@@ -23,33 +23,33 @@ namespace kinegraph::linear {
 
 struct PlanOptions {
   OrderingMethod ordering = OrderingMethod::amd;
-  std::vector<int> user_order;    ///< with OrderingMethod::user: every row of K once, first eliminated first
-  RowStructure rows;              ///< for COLAMD: the rows of the least-squares matrix, columns = rows of K; may be empty
-  double pivot_threshold = 0.1;   ///< no entry of L may exceed 1/threshold (scaled) when the pivots are chosen
+  std::vector<int> user_order;  ///< with OrderingMethod::user: every row of K once, first eliminated first
+  RowStructure rows;            ///< for COLAMD: the rows of the least-squares matrix, columns = rows of K; may be empty
+  double pivot_threshold = 0.1;  ///< no entry of L may exceed 1/threshold (scaled) when the pivots are chosen
 };
 
 /// What an elimination costs, known from the plan alone.
 struct EliminationCost {
-  double flops = 0;            ///< multiplications and additions of one factor()
-  std::int64_t fill = 0;       ///< numbers stored for L and D, zeros of the dense fronts included
-  int fronts = 0;              ///< dense blocks that are eliminated one after another (cliques of the clique tree)
-  int largest_front = 0;       ///< rows of the largest one
-  int pairs = 0;               ///< 2×2 pivots
-  int delayed = 0;             ///< pivots that had to wait for a later front than the ordering had proposed
+  double flops = 0;       ///< multiplications and additions of one factor()
+  std::int64_t fill = 0;  ///< numbers stored for L and D, zeros of the dense fronts included
+  int fronts = 0;         ///< dense blocks that are eliminated one after another (cliques of the clique tree)
+  int largest_front = 0;  ///< rows of the largest one
+  int pairs = 0;          ///< 2×2 pivots
+  int delayed = 0;        ///< pivots that had to wait for a later front than the ordering had proposed
 };
 
 /// A clique of the elimination: `pivots` unknowns eliminated together, given `size − pivots` later ones.
 struct Front {
-  int first_pivot = 0;          ///< position in the elimination order
+  int first_pivot = 0;  ///< position in the elimination order
   int pivots = 0;
-  int size = 0;                 ///< rows of the dense front: pivots, then border
-  int parent = -1;              ///< front into which the border passes, −1 at a root
-  int first_child = -1;         ///< children form a list
+  int size = 0;          ///< rows of the dense front: pivots, then border
+  int parent = -1;       ///< front into which the border passes, −1 at a root
+  int first_child = -1;  ///< children form a list
   int next_sibling = -1;
-  std::int64_t rows = 0;        ///< its `size` positions start here in Plan::front_rows()
-  std::int64_t relative = 0;    ///< where border row b lies in the parent, in Plan::relative()
-  std::int64_t panel = 0;       ///< its size × pivots panel of L (column-major) starts here in the factor
-  std::int64_t schur = 0;       ///< its border × border update starts here in the work space
+  std::int64_t rows = 0;      ///< its `size` positions start here in Plan::front_rows()
+  std::int64_t relative = 0;  ///< where border row b lies in the parent, in Plan::relative()
+  std::int64_t panel = 0;     ///< its size × pivots panel of L (column-major) starts here in the factor
+  std::int64_t schur = 0;     ///< its border × border update starts here in the work space
 
   int border() const { return size - pivots; }
 };
@@ -66,7 +66,8 @@ class Plan {
   /// Fails (bad_input) when the pattern is malformed, the numbers of values or the user's order do not fit it.
   static Result<Plan> make(SymmetricPattern pattern, std::span<const double> values, PlanOptions options = {});
 
-  /// Chooses the pivots again, on new values: matching, ordering and all. Eliminations of this plan follow by themselves.
+  /// Chooses the pivots again, on new values: matching, ordering and all. Eliminations of this plan follow by
+  /// themselves.
   void refresh(std::span<const double> values);
 
   int size() const { return pattern_.size(); }
@@ -119,11 +120,11 @@ struct Regularisation {
 };
 
 struct FactorReport {
-  bool finite = true;                         ///< false: K held an infinity or a NaN
-  int positive = 0, negative = 0, zero = 0;   ///< inertia of K. Zero pivots were replaced by small ones
-  bool stale = false;                         ///< a pivot fell below 0.05 of its size when chosen: refresh the plan
-  int worst_row = -1;                         ///< the row of K whose pivot fell most …
-  double worst_ratio = 1;                     ///< … and to what share of its size when chosen
+  bool finite = true;                        ///< false: K held an infinity or a NaN
+  int positive = 0, negative = 0, zero = 0;  ///< inertia of K. Zero pivots were replaced by small ones
+  bool stale = false;                        ///< a pivot fell below 0.05 of its size when chosen: refresh the plan
+  int worst_row = -1;                        ///< the row of K whose pivot fell most …
+  double worst_ratio = 1;                    ///< … and to what share of its size when chosen
 };
 
 struct SolveReport {
@@ -145,7 +146,8 @@ class Elimination {
   /// Largest entry that ever stood in a pivot column over the largest of K, both scaled. Walks the whole factor.
   double growth() const;
 
-  // The factor, for those who walk it (marginals): L's panels, and D by position (off: coupling of a pair, at its first).
+  // The factor, for those who walk it (marginals): L's panels, and D by position (off: coupling of a pair, at its
+  // first).
   std::span<const double> panels() const { return factor_; }
   std::span<const double> diagonal() const { return diagonal_; }
   std::span<const double> off() const { return off_; }

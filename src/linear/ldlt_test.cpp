@@ -158,6 +158,45 @@ TEST(Ldlt, FallenPivotMakesThePlanStaleAndRefreshHelps) {
   EXPECT_LT(e.solve(x).backward_error, 1e-15);
 }
 
+TEST(Ldlt, UnitsDoNotMakeAPlanStale) {
+  std::mt19937 rng(11);
+  System s = test::random_kkt(40, 25, 20, rng);
+  const Plan plan = plan_of(s);
+  Elimination e(plan);
+  for (double& v : s.values) v *= 1e-3;
+  const FactorReport report = e.factor(s.values);
+  EXPECT_FALSE(report.stale);
+  EXPECT_EQ(report.zero, 0);
+}
+
+TEST(Ldlt, PivotsThatVanishWaitForALaterFront) {
+  // Symmetric matrices with many zeros on the diagonal and entries of many sizes, in an order of no sense: here the
+  // matching alone would divide by almost nothing.
+  std::mt19937 rng(12);
+  std::normal_distribution<double> normal;
+  int delayed = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const int n = 30;
+    MatrixXd k = test::random_sparse(n, n, 0.07, rng);
+    k = (k.array() * k.unaryExpr([&](double) { return std::exp(2 * normal(rng)); }).array()).matrix();
+    k = (k + k.transpose()).eval();
+    for (int i = 0; i < n; i += 2) k(i, i) = 0;
+    const VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<MatrixXd>(k).eigenvalues();
+    if (eigenvalues.cwiseAbs().minCoeff() < 1e-8 * eigenvalues.cwiseAbs().maxCoeff()) continue;
+    const System s = System::from_dense(k, std::vector<RowKind>(n, RowKind::variable));
+    const Plan plan = plan_of(s, OrderingMethod::user);
+    delayed += plan.cost().delayed;
+    Elimination e(plan);
+    const FactorReport report = e.factor(s.values);
+    EXPECT_FALSE(report.stale);
+    EXPECT_EQ(report.positive, (eigenvalues.array() > 0).count());
+    const VectorXd b = test::random_vector(n, rng);
+    VectorXd x = b;
+    EXPECT_LT(e.solve(x).backward_error, 2e-15);
+  }
+  EXPECT_GT(delayed, 0);
+}
+
 TEST(Ldlt, RedundantConsistentRowsAreSolvedAndCounted) {
   std::mt19937 rng(7);
   System s = test::random_kkt(30, 10, 5, rng, /*repeat_last_row=*/true);

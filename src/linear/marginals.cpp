@@ -7,14 +7,14 @@
 
 namespace kinegraph::linear {
 
-// Takahashi's recursion by fronts. With Z = K⁻¹ and a front of pivots P and border B, the identity Lᵀ Z = D⁻¹ L⁻¹ on the
-// rows P reads, as L⁻¹ is zero right of its diagonal block,
+// Takahashi's recursion by fronts. With Z = K⁻¹ and a front of pivots P and border B, the identity Lᵀ Z = D⁻¹ L⁻¹ on
+// the rows P reads, as L⁻¹ is zero right of its diagonal block,
 //
 //     Z(B,P) = −Z(B,B) Y,        Z(P,P) = (L₁₁ D L₁₁ᵀ)⁻¹ − Yᵀ Z(B,P),        Y = L₂₁ L₁₁⁻¹.
 //
-// B lies within the parent's rows, so Z(B,B) is part of what the parent already knows: from the root down, each front costs
-// about as much as its elimination did. Two unknowns that share no front have no entry in any of these blocks; their
-// covariance is read off a solve instead.
+// B lies within the parent's rows, so Z(B,B) is part of what the parent already knows: from the root down, each front
+// costs about as much as its elimination did. Two unknowns that share no front have no entry in any of these blocks;
+// their covariance is read off a solve instead.
 Marginals::Marginals(Elimination& elimination)
     : elimination_(&elimination), inverse_(elimination.plan().fronts().size()) {}
 

@@ -9,8 +9,8 @@
 
 namespace kinegraph::linear {
 
-/// Covariances of chosen unknowns: blocks of K⁻¹, without inverting the whole. With hard rows K = [H Jᵀ; J −C], the block
-/// of the variables is their covariance under the constraints. See marginals.cpp.
+/// Covariances of chosen unknowns: blocks of K⁻¹, without inverting the whole. With hard rows K = [H Jᵀ; J −C], the
+/// block of the variables is their covariance under the constraints. See marginals.cpp.
 ///
 /// Only the fronts between the asked unknowns and the root of the elimination tree are worked out, each once.
 class Marginals {

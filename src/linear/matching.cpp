@@ -137,9 +137,9 @@ class Assignment {
 Matching maximum_product_matching(const SparseRows& a) { return Assignment(a).run(); }
 
 // A matching σ of a symmetric K is a permutation; its cycles of length 1 are 1×1 pivots, of length 2 pairs. A longer
-// cycle is cut into pairs of successive rows, and one single row if its length is odd, so that the product stays largest
-// (Duff and Pralet, Strategies for scaling and pivoting for sparse symmetric indefinite problems, 2005). For a positive
-// definite K no cycle beats the diagonal, since |kᵢⱼ|² ≤ kᵢᵢ kⱼⱼ: it needs no pairs and gets none.
+// cycle is cut into pairs of successive rows, and one single row if its length is odd, so that the product stays
+// largest (Duff and Pralet, Strategies for scaling and pivoting for sparse symmetric indefinite problems, 2005). For a
+// positive definite K no cycle beats the diagonal, since |kᵢⱼ|² ≤ kᵢᵢ kⱼⱼ: it needs no pairs and gets none.
 namespace {
 
 /// Full rows of S K S, with the diagonal of each row apart.

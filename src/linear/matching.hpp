@@ -10,8 +10,8 @@ namespace kinegraph::linear {
 
 /// Rows matched with columns so that the product of the matched |aᵢⱼ| is as large as it can be.
 struct Matching {
-  std::vector<int> column_of;  ///< per row, −1 where the row cannot be matched
-  std::vector<int> row_of;     ///< per column, −1 where it is not
+  std::vector<int> column_of;                   ///< per row, −1 where the row cannot be matched
+  std::vector<int> row_of;                      ///< per column, −1 where it is not
   std::vector<double> row_scale, column_scale;  ///< rᵢ |aᵢⱼ| cⱼ ≤ 1 everywhere, = 1 on matched entries
   int size = 0;                                 ///< matched rows: the structural rank if no matrix entry is zero
 };
@@ -27,8 +27,8 @@ struct Pairing {
   int pairs() const;
 };
 
-/// A row whose diagonal is weak (a hard row, a variable without curvature) is paired with the row that the matching of K
-/// with itself gives it.
+/// A row whose diagonal is weak (a hard row, a variable without curvature) is paired with the row that the matching of
+/// K with itself gives it.
 Pairing pair_pivots(const SymmetricPattern& pattern, std::span<const double> values);
 
 }  // namespace kinegraph::linear

@@ -97,8 +97,8 @@ TEST(PairPivots, DefiniteMatricesNeedNone) {
 TEST(PairPivots, AnEqualityTakesTheVariableWithoutCurvature) {
   //       x    y    λ
   Eigen::Matrix3d k;
-  k << 1e6, 0, 1,   //
-      0, 0, 1,      //
+  k << 1e6, 0, 1,  //
+      0, 0, 1,     //
       1, 1, 0;
   std::vector<double> values;
   const SymmetricPattern p = dense_pattern(k, values);

@@ -37,8 +37,7 @@ Result<OrderingMethod> ordering_method(const std::string& wanted) {
     if (text == wanted) return method;
     candidates.emplace_back(text);
   }
-  return Failure::bad_input(
-      fmt::format("ordering: unknown method '{}'{}", wanted, did_you_mean(wanted, candidates)));
+  return Failure::bad_input(fmt::format("ordering: unknown method '{}'{}", wanted, did_you_mean(wanted, candidates)));
 }
 
 void RowStructure::add(std::span<const int> columns) {
@@ -56,7 +55,8 @@ std::vector<int> natural_order(int nodes) {
 std::vector<int> amd_order(const Adjacency& graph) {
   if (graph.neighbour.empty()) return natural_order(graph.size());
   std::vector<int> order(graph.size());
-  const int status = ::amd_order(graph.size(), graph.start.data(), graph.neighbour.data(), order.data(), nullptr, nullptr);
+  const int status =
+      ::amd_order(graph.size(), graph.start.data(), graph.neighbour.data(), order.data(), nullptr, nullptr);
   if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED) throw std::logic_error("AMD rejects the graph");
   return order;
 }
@@ -108,7 +108,8 @@ std::vector<int> colamd_order(const Adjacency& graph) {
 
 Result<std::vector<int>> user_order(std::vector<int> order, int nodes) {
   if (static_cast<int>(order.size()) != nodes) {
-    return Failure::bad_input(fmt::format("ordering: must name each of the {} unknowns once, names {}", nodes, order.size()));
+    return Failure::bad_input(
+        fmt::format("ordering: must name each of the {} unknowns once, names {}", nodes, order.size()));
   }
   std::vector<char> seen(nodes, 0);
   for (int node : order) {

@@ -14,8 +14,8 @@ enum class OrderingMethod { natural, colamd, amd, metis, user };
 std::string_view name(OrderingMethod);
 Result<OrderingMethod> ordering_method(const std::string& name);
 
-/// An undirected graph in compressed form: the neighbours of node i are neighbour[start[i] .. start[i+1]). Every edge is
-/// stored from both ends; no self loops, no duplicates.
+/// An undirected graph in compressed form: the neighbours of node i are neighbour[start[i] .. start[i+1]). Every edge
+/// is stored from both ends; no self loops, no duplicates.
 struct Adjacency {
   std::vector<int> start{0};
   std::vector<int> neighbour;

@@ -52,7 +52,8 @@ TEST(Ordering, EmptyAndEdgelessGraphs) {
 
 TEST(Ordering, UserOrderIsChecked) {
   EXPECT_EQ(*user_order({2, 0, 1}, 3), (std::vector{2, 0, 1}));
-  EXPECT_EQ(user_order({0, 1}, 3).failure().to_string(), "error: ordering: must name each of the 3 unknowns once, names 2");
+  EXPECT_EQ(user_order({0, 1}, 3).failure().to_string(),
+            "error: ordering: must name each of the 3 unknowns once, names 2");
   EXPECT_EQ(user_order({0, 1, 1}, 3).failure().to_string(), "error: ordering: names unknown 1 twice");
   EXPECT_EQ(user_order({0, 1, 3}, 3).failure().to_string(), "error: ordering: must be from 0 to 2, is 3");
 }

@@ -7,16 +7,16 @@
 namespace kinegraph::linear {
 
 // Matching and ordering propose pivots from K's entries alone, but a pivot may have vanished by the time it is reached.
-// So the plan eliminates the representative K once, front by front (Duff and Reid, 1983). A front is the dense matrix of
-// the unknowns to be eliminated there and of all their later neighbours, summed from entries of K and the updates of the
-// front's children. A pivot is taken if it makes no entry of L larger than 1/u:
+// So the plan eliminates the representative K once, front by front (Duff and Reid, 1983). A front is the dense matrix
+// of the unknowns to be eliminated there and of all their later neighbours, summed from entries of K and the updates of
+// the front's children. A pivot is taken if it makes no entry of L larger than 1/u:
 //
 //     1×1:  maxᵣ |aᵣᵢ| / |aᵢᵢ|                              ≤ 1/u
 //     2×2:  ‖ |D⁻¹| (maxᵣ |aᵣᵢ|, maxᵣ |aᵣⱼ|)ᵀ ‖∞             ≤ 1/u       D = [aᵢᵢ aᵢⱼ; aᵢⱼ aⱼⱼ]
 //
-// and otherwise waits in the update that goes to the parent, where new partners come in. At a root the best of what is left
-// is taken, however bad; what is zero even then is no pivot but a sign that K is singular. The choices are then fixed:
-// later eliminations replay them without looking.
+// and otherwise waits in the update that goes to the parent, where new partners come in. At a root the best of what is
+// left is taken, however bad; what is zero even then is no pivot but a sign that K is singular. The choices are then
+// fixed: later eliminations replay them without looking.
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -111,8 +111,14 @@ class PivotChooser {
  public:
   PivotChooser(const SymmetricPattern& pattern, std::span<const double> values, std::span<const double> scale,
                std::span<const int> partner, std::span<const ProposedFront> proposed, double threshold, bool definite)
-      : pattern_(pattern), values_(values), scale_(scale), partner_(partner), proposed_(proposed),
-        largest_bound_(1 / threshold), definite_(definite), place_(pattern.size(), -1) {
+      : pattern_(pattern),
+        values_(values),
+        scale_(scale),
+        partner_(partner),
+        proposed_(proposed),
+        largest_bound_(1 / threshold),
+        definite_(definite),
+        place_(pattern.size(), -1) {
     sort_entries();
     children_.resize(proposed.size());
     for (std::size_t f = 0; f < proposed.size(); ++f) {
@@ -182,7 +188,8 @@ class PivotChooser {
     for (int child : children_[f]) {
       DenseFront& update = updates_[child];
       for (int j = 0; j < update.size(); ++j) {
-        for (int i = 0; i < update.size(); ++i) front.at(place_[update.rows[i]], place_[update.rows[j]]) += update.at(i, j);
+        for (int i = 0; i < update.size(); ++i)
+          front.at(place_[update.rows[i]], place_[update.rows[j]]) += update.at(i, j);
       }
       update = {};
     }
@@ -273,8 +280,8 @@ class PivotChooser {
 Pivoting choose_pivots(const SymmetricPattern& pattern, std::span<const double> values, std::span<const double> scale,
                        std::span<const int> partner, std::span<const ProposedFront> fronts, double threshold) {
   // A positive definite K takes any pivot, and must not pay for tests; one that only looked it is done again.
-  const bool maybe_definite = std::none_of(pattern.kind.begin(), pattern.kind.end(),
-                                           [](RowKind kind) { return kind == RowKind::hard; });
+  const bool maybe_definite =
+      std::none_of(pattern.kind.begin(), pattern.kind.end(), [](RowKind kind) { return kind == RowKind::hard; });
   Pivoting result;
   if (maybe_definite) {
     PivotChooser chooser(pattern, values, scale, partner, fronts, threshold, true);

@@ -14,7 +14,7 @@ namespace kinegraph::linear {
 //
 //   1. matching:   rows with a weak diagonal are paired with the row they will be pivoted against        matching.cpp
 //   2. ordering:   on the graph in which each pair is one node, so that no ordering can part it          ordering.cpp
-//   3. tree:       elimination tree, columns of like structure merged to fronts                          assembly_tree.cpp
+//   3. tree:       elimination tree, columns of like structure merged to fronts assembly_tree.cpp
 //   4. pivots:     one elimination of the representative values with threshold pivoting                  pivoting.cpp
 //   5. layout:     where each entry of K, each panel of L and each update goes                           below
 namespace {
@@ -138,7 +138,8 @@ Result<Plan> Plan::make(SymmetricPattern pattern, std::span<const double> values
   const int n = pattern.size();
   if (static_cast<int>(pattern.start.size()) != n + 1 || pattern.start.front() != 0 ||
       pattern.start.back() != pattern.entries() || !std::is_sorted(pattern.start.begin(), pattern.start.end())) {
-    return bad_pattern(fmt::format("column starts must be {} increasing numbers from 0 to {}", n + 1, pattern.entries()));
+    return bad_pattern(
+        fmt::format("column starts must be {} increasing numbers from 0 to {}", n + 1, pattern.entries()));
   }
   for (int row : pattern.row) {
     if (row < 0 || row >= n) return bad_pattern(fmt::format("rows must be from 0 to {}, one is {}", n - 1, row));
@@ -167,8 +168,7 @@ void Plan::refresh(std::span<const double> values) { choose(values); }
 void Plan::choose(std::span<const double> values) {
   const Pairing pairing = pair_pivots(pattern_, values);
   const CompressedGraph compressed(pattern_, pairing.partner);
-  const AssemblyTree tree =
-      assembly_tree(compressed.graph, compressed.weight, elimination_order(compressed, options_));
+  const AssemblyTree tree = assembly_tree(compressed.graph, compressed.weight, elimination_order(compressed, options_));
   const std::vector<ProposedFront> proposed = propose(compressed, tree);
   const Pivoting pivoting =
       choose_pivots(pattern_, values, pairing.scale, pairing.partner, proposed, options_.pivot_threshold);

@@ -76,9 +76,9 @@ SquareRoot marginalise(const Eigen::MatrixXd& a, const Eigen::VectorXd& b, std::
 //     [ c  s ] [ R(k,·) ]        c = R(k,k)/h,  s = a(k)/h,  h = √(R(k,k)² + a(k)²),
 //     [−s  c ] [  a(·)  ]
 //
-// which removes its entry k and goes on with its next, until it is empty or finds a column without a pivot, whose row it
-// becomes (George and Heath, 1980). Fill stays within the structure of the symmetric elimination in the same order. What
-// falls below the tolerance, relative to the row as it came, is round-off.
+// which removes its entry k and goes on with its next, until it is empty or finds a column without a pivot, whose row
+// it becomes (George and Heath, 1980). Fill stays within the structure of the symmetric elimination in the same order.
+// What falls below the tolerance, relative to the row as it came, is round-off.
 RowMergingQr::RowMergingQr(std::vector<int> order, double tolerance)
     : order_(std::move(order)), position_(inverse_order(order_)), r_(order_.size()), tolerance_(tolerance) {}
 

@@ -35,7 +35,8 @@ void expect_same_cost(const MatrixXd& a, const VectorXd& b, const std::vector<in
   const VectorXd origin = VectorXd::Zero(n);
   for (int trial = 0; trial < 3; ++trial) {  // equal up to a constant
     const VectorXd x = test::random_vector(n, rng);
-    const double full = least_cost(a, b, eliminate, prior.columns, x) - least_cost(a, b, eliminate, prior.columns, origin);
+    const double full =
+        least_cost(a, b, eliminate, prior.columns, x) - least_cost(a, b, eliminate, prior.columns, origin);
     EXPECT_NEAR(cost(x) - cost(origin), full, 1e-10 * (1 + std::abs(full)));
   }
 }
@@ -57,7 +58,8 @@ TEST(Qr, UndeterminedUnknownsTakeNothingWithThem) {
   a << 1, 1, 1,  //
       0, 0, 2;
   const VectorXd b = VectorXd::Ones(2);
-  for (const SquareRoot& p : {marginalise(a, b, std::vector{0, 1}), marginalise(SparseRows::from_dense(a), b, std::vector{0, 1})}) {
+  for (const SquareRoot& p :
+       {marginalise(a, b, std::vector{0, 1}), marginalise(SparseRows::from_dense(a), b, std::vector{0, 1})}) {
     EXPECT_EQ(p.columns, std::vector{2});
     ASSERT_EQ(p.R.rows(), 1);
     EXPECT_NEAR(std::abs(p.R(0, 0)), 2, 1e-14);

@@ -8,10 +8,10 @@
 
 namespace kinegraph::linear {
 
-// Each void row of the LU gives a dependency, a vector y with Σᵢ yᵢ (row i) = 0. Which rows an LU leaves void depends on its
-// pivots, but which rows follow from *earlier* ones does not: row i does exactly if some dependency has its last non-zero
-// at i. So the dependencies are brought to echelon form from the last row up; their last rows are the redundant ones, and
-// further elimination leaves in each only independent rows besides.
+// Each void row of the LU gives a dependency, a vector y with Σᵢ yᵢ (row i) = 0. Which rows an LU leaves void depends
+// on its pivots, but which rows follow from *earlier* ones does not: row i does exactly if some dependency has its last
+// non-zero at i. So the dependencies are brought to echelon form from the last row up; their last rows are the
+// redundant ones, and further elimination leaves in each only independent rows besides.
 namespace {
 
 constexpr double kNegligible = 1e-8;  // of a vector's largest entry

@@ -108,8 +108,8 @@ TEST(Rank, EmptyMatrices) {
   EXPECT_TRUE(zero_row.redundant[0].follows_from.empty());
 }
 
-/// Loops side by side: link k has `per_link` unknowns and as many equations on its own and the previous link's unknowns;
-/// every tenth link's last equation repeats another.
+/// Loops side by side: link k has `per_link` unknowns and as many equations on its own and the previous link's
+/// unknowns; every tenth link's last equation repeats another.
 SparseRows chain_of_links(int links, int per_link, std::mt19937& rng) {
   std::normal_distribution<double> normal;
   SparseRows rows;

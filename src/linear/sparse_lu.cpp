@@ -8,10 +8,11 @@
 
 namespace kinegraph::linear {
 
-// Right-looking elimination on sparse rows. In step k pivot row p and column c are taken, and every other row t with an entry
-// there becomes  aₜ ← aₜ − f aₚ,  f = aₜ(c)/aₚ(c).  The pivot is the entry of least (rₚ − 1)(n_c − 1), r and n being the
-// entries left in its row and column (Markowitz 1957), among those of at least a tenth of their row's largest: then
-// |f aₚ(j)| ≤ 10 |aₜ(c)| and entries do not run away. A row is void once nothing above the tolerance is left in it.
+// Right-looking elimination on sparse rows. In step k pivot row p and column c are taken, and every other row t with an
+// entry there becomes  aₜ ← aₜ − f aₚ,  f = aₜ(c)/aₚ(c).  The pivot is the entry of least (rₚ − 1)(n_c − 1), r and n
+// being the entries left in its row and column (Markowitz 1957), among those of at least a tenth of their row's
+// largest: then |f aₚ(j)| ≤ 10 |aₜ(c)| and entries do not run away. A row is void once nothing above the tolerance is
+// left in it.
 namespace {
 
 constexpr double kThreshold = 0.1;
@@ -150,15 +151,15 @@ class SparseLu::Elimination {
   SparseLu& lu_;
   const double tolerance_;
   std::vector<std::vector<Item>> rows_;
-  std::vector<std::vector<int>> columns_;     // rows with an entry there, pivot rows taken out
-  std::set<std::pair<int, int>> queue_;       // (entries, row) of rows that may be pivots
-  std::vector<int> place_;                    // scratch: where a row holds a column
+  std::vector<std::vector<int>> columns_;  // rows with an entry there, pivot rows taken out
+  std::set<std::pair<int, int>> queue_;    // (entries, row) of rows that may be pivots
+  std::vector<int> place_;                 // scratch: where a row holds a column
 };
 
 SparseLu::SparseLu(const SparseRows& a, double tolerance) { Elimination(*this, a, tolerance).run(); }
 
-// Void row i ended as  0 = eᵢᵀ E_r … E₁ (S A),  E_k = I − Σₜ fₜₖ eₜ e_pᵀ. So y is carried through the steps from last to first:
-// y(p_k) ← y(p_k) − Σₜ fₜₖ y(t). Only steps that touch a non-zero y(t) are visited.
+// Void row i ended as  0 = eᵢᵀ E_r … E₁ (S A),  E_k = I − Σₜ fₜₖ eₜ e_pᵀ. So y is carried through the steps from last
+// to first: y(p_k) ← y(p_k) − Σₜ fₜₖ y(t). Only steps that touch a non-zero y(t) are visited.
 SparseVector SparseLu::left_null(int void_row) const {
   std::vector<double> y(step_of_row_.size(), 0.0);
   std::priority_queue<int> steps;
@@ -182,8 +183,8 @@ SparseVector SparseLu::left_null(int void_row) const {
   return result;
 }
 
-// Back-substitution in U x = 0 from a free column up: x(c_k) = −Σⱼ u(k,j) x(j) / u(k,k), visiting only steps whose row holds
-// a non-zero x(j).
+// Back-substitution in U x = 0 from a free column up: x(c_k) = −Σⱼ u(k,j) x(j) / u(k,k), visiting only steps whose row
+// holds a non-zero x(j).
 SparseVector SparseLu::right_null(int free_column) const {
   std::vector<double> x(step_of_column_.size(), 0.0);
   std::priority_queue<int> steps;

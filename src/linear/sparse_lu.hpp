@@ -10,8 +10,9 @@ namespace kinegraph::linear {
 /// A vector by its non-zero entries: (index, value), indices increasing.
 using SparseVector = std::vector<std::pair<int, double>>;
 
-/// LU of a rectangular sparse matrix, rows scaled to a largest entry of 1, pivots chosen for sparsity among those large enough
-/// in their row. Made to ask about rank: which rows follow from others, which columns are left open. See sparse_lu.cpp.
+/// LU of a rectangular sparse matrix, rows scaled to a largest entry of 1, pivots chosen for sparsity among those large
+/// enough in their row. Made to ask about rank: which rows follow from others, which columns are left open. See
+/// sparse_lu.cpp.
 class SparseLu {
  public:
   /// A row is void when elimination has left no entry above `tolerance`.

@@ -13,8 +13,8 @@ namespace kinegraph::linear {
 ///         [ J  −C ]   a hard row, an equality, whose diagonal is minus its compliance (often 0).
 enum class RowKind : unsigned char { variable, hard };
 
-/// Where a symmetric sparse matrix may be non-zero, in compressed columns. An off-diagonal entry is stored once, above or
-/// below the diagonal as the caller likes; entries stored twice are summed.
+/// Where a symmetric sparse matrix may be non-zero, in compressed columns. An off-diagonal entry is stored once, above
+/// or below the diagonal as the caller likes; entries stored twice are summed.
 struct SymmetricPattern {
   std::vector<int> start{0};  ///< size() + 1 numbers: column j holds the entries start[j] .. start[j+1]
   std::vector<int> row;       ///< per entry
@@ -23,8 +23,9 @@ struct SymmetricPattern {
   int size() const { return static_cast<int>(kind.size()); }
   int entries() const { return static_cast<int>(row.size()); }
 
-  /// Compresses a list of entries in any order, duplicates welcome. slot[e] tells where entry e's value belongs: zero the
-  /// values, then add each contribution to values[slot[e]]. (i, j) and (j, i) share a slot, and every diagonal entry exists.
+  /// Compresses a list of entries in any order, duplicates welcome. slot[e] tells where entry e's value belongs: zero
+  /// the values, then add each contribution to values[slot[e]]. (i, j) and (j, i) share a slot, and every diagonal
+  /// entry exists.
   static SymmetricPattern from_entries(std::vector<RowKind> kind, std::span<const Entry> entries,
                                        std::vector<int>& slot);
 };

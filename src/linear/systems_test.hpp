@@ -94,8 +94,8 @@ inline System random_kkt(int variables, int hard, int flat, std::mt19937& rng, b
   return System::from_dense(k, kind);
 }
 
-/// Points of a hanging chain of unit links, all at random angles: M on every second point, Φ = |pᵢ − pᵢ₋₁|² − 1, and for
-/// every massless point its x is tied to its neighbours' by a linear row.
+/// Points of a hanging chain of unit links, all at random angles: M on every second point, Φ = |pᵢ − pᵢ₋₁|² − 1, and
+/// for every massless point its x is tied to its neighbours' by a linear row.
 inline System pendulum_chain(int links, std::mt19937& rng) {
   std::uniform_real_distribution<double> angle(-3, 3);
   std::vector<Eigen::Vector2d> p{Eigen::Vector2d::Zero()};
@@ -144,8 +144,8 @@ inline System pendulum_chain(int links, std::mt19937& rng) {
   return s;
 }
 
-/// A trajectory: per step 4 variables (two with curvature), 3 hard rows in the step, 2 costs to the next step. Rows of a
-/// step stand together.
+/// A trajectory: per step 4 variables (two with curvature), 3 hard rows in the step, 2 costs to the next step. Rows of
+/// a step stand together.
 inline System time_chain(int steps, std::mt19937& rng) {
   std::normal_distribution<double> normal;
   std::vector<RowKind> kind;

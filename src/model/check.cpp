@@ -143,7 +143,8 @@ class Rules {
 
   void spring(int i) {
     const Spring& s = model_.springs[i];
-    if (s.a.valid() && s.a == s.b) error(s.where, fmt::format("spring {}: both ends are the same point", quote(s.name)));
+    if (s.a.valid() && s.a == s.b)
+      error(s.where, fmt::format("spring {}: both ends are the same point", quote(s.name)));
     const int springs = model_.source ? static_cast<int>(model_.source->of(Section::springs).size()) : i + 1;
     const Section section = i < springs ? Section::springs : Section::dampers;
     spring_numbers(s, section, i < springs ? i : i - springs);
@@ -161,7 +162,8 @@ class Rules {
   void spring_numbers(const SpringType& s, Section section, int i) {
     // Negative values have their uses (a buckled strut, a driven oscillator), so they are not refused.
     for (const auto& [key, value] : {std::pair("stiffness", s.stiffness), std::pair("damping", s.damping)}) {
-      if (value < 0) warning(or_else(field(section, i, key), s.where), fmt::format("{}.{} is negative: {}", s.name, key, value));
+      if (value < 0)
+        warning(or_else(field(section, i, key), s.where), fmt::format("{}.{} is negative: {}", s.name, key, value));
     }
   }
 
@@ -240,9 +242,9 @@ class Rules {
 
   const Model& model_;
   std::vector<Diagnostic> found_;
-  std::vector<std::vector<int>> bodies_of_;                 // per point
-  std::set<std::pair<CoordinateRef::What, int>> driven_;    // coordinates
-  double coincidence_ = 0;  // points nearer than this are one place
+  std::vector<std::vector<int>> bodies_of_;               // per point
+  std::set<std::pair<CoordinateRef::What, int>> driven_;  // coordinates
+  double coincidence_ = 0;                                // points nearer than this are one place
 };
 
 void check_finite(const Model& model, std::vector<Diagnostic>& found) {
@@ -250,7 +252,9 @@ void check_finite(const Model& model, std::vector<Diagnostic>& found) {
     if (std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); })) return;
     found.push_back({Severity::error, where, what + ": not a finite number"});
   };
-  const auto named = [](const char* kind, const auto& element) { return std::string(kind) + " " + quote(element.name); };
+  const auto named = [](const char* kind, const auto& element) {
+    return std::string(kind) + " " + quote(element.name);
+  };
   check({model.gravity.x(), model.gravity.y()}, "gravity", {});
   for (const Parameter& p : model.parameters) check({p.value}, named("parameter", p), p.where);
   for (const Point& p : model.points) {
@@ -267,7 +271,8 @@ void check_finite(const Model& model, std::vector<Diagnostic>& found) {
   for (const Motor& m : model.motors) check({m.torque(0)}, named("motor", m), m.where);
   for (const PointLoad& l : model.loads) check({l.x(0), l.y(0)}, named("load", l), l.where);
   for (const BodyTorque& t : model.torques) check({t.torque(0)}, named("torque", t), t.where);
-  for (const InitialValue& v : model.initial) check({v.value}, "initial value of " + model.name_of(v.coordinate), v.where);
+  for (const InitialValue& v : model.initial)
+    check({v.value}, "initial value of " + model.name_of(v.coordinate), v.where);
 }
 
 }  // namespace

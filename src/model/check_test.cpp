@@ -68,8 +68,9 @@ TEST(CheckModel, Shape) {
 TEST(CheckModel, Points) {
   Model model = pendulum();
   model.points[1].fixed = true;
-  EXPECT_EQ(faults(model), "error: no moving point: all points are fixed\n"
-                           "warning: body 'bar' cannot move: all its points are fixed\n");
+  EXPECT_EQ(faults(model),
+            "error: no moving point: all points are fixed\n"
+            "warning: body 'bar' cannot move: all its points are fixed\n");
   model.points[0].fixed = model.points[1].fixed = false;
   EXPECT_EQ(faults(model), "warning: no fixed point: the mechanism floats freely\n");
   model = pendulum();
@@ -83,8 +84,7 @@ TEST(CheckModel, CoordinatesSlidersAndDrivers) {
   angle.name = "theta";
   angle.points = {PointIndex(1), PointIndex(1)};
   model.relative = {angle};
-  EXPECT_EQ(faults(model),
-            "error: relative coordinate 'theta': points 'B' and 'B' coincide and give no direction\n");
+  EXPECT_EQ(faults(model), "error: relative coordinate 'theta': points 'B' and 'B' coincide and give no direction\n");
   model.relative[0].points = {PointIndex(0), PointIndex(1)};
   model.drivers.resize(2);
   EXPECT_EQ(faults(model), "error: coordinate 'theta' has two drivers\n");
@@ -121,7 +121,8 @@ TEST(CheckModel, APositionNeedsALineOfConstantLength) {
   model.relative = {s};
   EXPECT_EQ(faults(model), "");
   model.relative[0].points = {PointIndex(0), PointIndex(2), PointIndex(3)};
-  EXPECT_EQ(faults(model), "error: relative coordinate 's': the points of its line must belong to one body or be fixed\n");
+  EXPECT_EQ(faults(model),
+            "error: relative coordinate 's': the points of its line must belong to one body or be fixed\n");
   model.relative[0].points = {PointIndex(0), PointIndex(1), PointIndex(1)};
   EXPECT_EQ(faults(model), "error: relative coordinate 's': the point is one of the two that define its line\n");
 }
@@ -145,8 +146,7 @@ TEST(Model, FindsCoordinatesByName) {
   model.relative = {angle};
   for (const char* name : {"theta", "theta.q"}) EXPECT_EQ(model.name_of(*model.coordinate(name)), "theta");
   for (const char* name : {"B.y", "1.y"}) EXPECT_EQ(model.name_of(*model.coordinate(name)), "B.y");
-  EXPECT_EQ(model.coordinate("thta").failure().to_string(),
-            "error: unknown coordinate 'thta'; did you mean 'theta'?");
+  EXPECT_EQ(model.coordinate("thta").failure().to_string(), "error: unknown coordinate 'thta'; did you mean 'theta'?");
   EXPECT_EQ(model.coordinate("C.x").failure().to_string(), "error: unknown coordinate 'C.x'; did you mean 'A.x'?");
   EXPECT_EQ(model.coordinate("B.q").failure().exit_status(), 2);
   EXPECT_EQ(model.with({{"L", 1}}).failure().to_string(),

@@ -66,8 +66,8 @@ std::string Evaluation::element_name(const ElementSource& element, const std::st
   const Text* given = element.text("name");
   std::string name = given ? given->text : fallback;
   if (given && !is_identifier(name)) {
-    error(given->where, fmt::format("name {}: expected letters, digits and '_', not starting with a digit",
-                                    quote(name)));
+    error(given->where,
+          fmt::format("name {}: expected letters, digits and '_', not starting with a digit", quote(name)));
     return fallback;
   }
   if (!name.empty() && !used_names_.emplace(group, name).second) {
@@ -148,8 +148,8 @@ PointIndex Evaluation::point(const Text& text) {
   if (index >= 0) return PointIndex(index);
   const bool number = !text.text.empty() && text.text.find_first_not_of("0123456789-") == std::string::npos;
   if (number && !model_.points.empty()) {
-    error(text.where, fmt::format("unknown point {}; points are numbered 0 to {}", quote(text.text),
-                                  model_.points.size() - 1));
+    error(text.where,
+          fmt::format("unknown point {}; points are numbered 0 to {}", quote(text.text), model_.points.size() - 1));
   } else {
     unknown("point", text, model_.points);
   }

@@ -77,7 +77,8 @@ void Evaluation::gravity() {
   const int down = written ? quantities_.formula({"gravity"}, given->items[0], &gravity_down_)
                            : quantities_.number({"gravity"}, kGravity, &gravity_down_);
   quantities_.number({"gravity.x"}, 0, x);
-  quantities_.computed({"gravity.y"}, {down}, [](std::span<const double> g) { return -g[0]; }, y);
+  quantities_.computed(
+      {"gravity.y"}, {down}, [](std::span<const double> g) { return -g[0]; }, y);
 }
 
 void Evaluation::points() {
@@ -131,12 +132,10 @@ void Evaluation::body_length(int index, const ElementSource& element) {
   const auto given = element.fields.find("length");
   const Text* text = element.text("length");
   const bool automatic = given == element.fields.end() || (text && text->text == "auto");
-  if (!automatic && !text) {
+  if ((!automatic && !text) || body.points.size() < 2) {
     length_.push_back(quantities_.faulty({name}));
   } else if (!automatic && body.points.size() == 2) {
     length_.push_back(quantities_.formula({name}, *text, &body.length));
-  } else if (body.points.size() < 2) {
-    length_.push_back(quantities_.faulty({name}));
   } else {
     // A body of three or more points has the shape that is drawn.
     const bool bar = body.points.size() == 2;
@@ -153,8 +152,7 @@ void Evaluation::body_local_names(int index) {
   for (int j = 1; j <= named; ++j) {
     for (int k = std::max(j + 1, 3); k <= named; ++k) {
       const std::string name = fmt::format("length{}{}", j, k);
-      const int quantity =
-          distance(body.name + "." + name, body.points[j - 1], body.points[k - 1], nullptr, false);
+      const int quantity = distance(body.name + "." + name, body.points[j - 1], body.points[k - 1], nullptr, false);
       quantities_.local(index, name, quantity);
     }
   }
@@ -165,8 +163,9 @@ void Evaluation::body_mass(int index, const ElementSource& element) {
   const auto given = [&](const char* key) { return element.fields.contains(key); };
   const Text* mass = element.text("mass");
   const Quantities::Spec mass_name{body.name + ".mass"};
-  const int m = mass ? quantities_.formula(mass_name, *mass, &body.mass)
-                     : given("mass") ? quantities_.faulty(mass_name) : quantities_.number(mass_name, 0, &body.mass);
+  const int m = mass            ? quantities_.formula(mass_name, *mass, &body.mass)
+                : given("mass") ? quantities_.faulty(mass_name)
+                                : quantities_.number(mass_name, 0, &body.mass);
   quantities_.local(index, "mass", m);
 
   const bool bar = body.points.size() <= 2;
@@ -182,7 +181,8 @@ void Evaluation::body_mass(int index, const ElementSource& element) {
     quantities_.formula(inertia_name, *inertia, &body.inertia);
   } else if (!given("I0") && bar) {
     // A slender bar about its end:   I₀ = m L² / 3
-    quantities_.computed(inertia_name, {m, length}, [](auto v) { return v[0] * v[1] * v[1] / 3; }, &body.inertia);
+    quantities_.computed(
+        inertia_name, {m, length}, [](auto v) { return v[0] * v[1] * v[1] / 3; }, &body.inertia);
   } else if (!given("I0") && !given("mass")) {
     quantities_.number(inertia_name, 0, &body.inertia);
   }
@@ -195,7 +195,8 @@ void Evaluation::body_mass(int index, const ElementSource& element) {
     quantities_.formula(x_name, cog->items[0], &body.cog.x());
     quantities_.formula(y_name, cog->items[1], &body.cog.y());
   } else if (!given("cog") && (bar || !given("mass"))) {
-    quantities_.computed(x_name, {length}, [bar](auto v) { return bar ? v[0] / 2 : 0; }, &body.cog.x());
+    quantities_.computed(
+        x_name, {length}, [bar](auto v) { return bar ? v[0] / 2 : 0; }, &body.cog.x());
     quantities_.number(y_name, 0, &body.cog.y());
   }
 }

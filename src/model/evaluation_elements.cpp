@@ -17,8 +17,7 @@ struct TypeName {
   std::size_t points;
 };
 constexpr std::array kTypes = {
-    TypeName{"absolute_angle", Type::absolute_angle, 2},
-    TypeName{"relative_angle", Type::relative_angle, 4},
+    TypeName{"absolute_angle", Type::absolute_angle, 2}, TypeName{"relative_angle", Type::relative_angle, 4},
     TypeName{"relative_position", Type::relative_position, 3},
     TypeName{"RelativeAngleAbsoluteDOF", Type::absolute_angle, 2},  // as other programs spell it
 };
@@ -68,11 +67,10 @@ void Evaluation::relative_coordinates() {
     if (!written) continue;
     const TypeName* type = find_type(written->text);
     if (!type) {
-      std::vector<std::string> names;
-      for (const TypeName& t : kTypes) names.emplace_back(t.name);
-      const std::string guess = did_you_mean(written->text, names);
-      error(written->where, "unknown type " + quote(written->text) +
-                                (guess.empty() ? "; expected absolute_angle, relative_angle or relative_position" : guess));
+      const std::string guess = did_you_mean(written->text, {kTypes[0].name, kTypes[1].name, kTypes[2].name});
+      error(written->where,
+            "unknown type " + quote(written->text) +
+                (guess.empty() ? "; expected absolute_angle, relative_angle or relative_position" : guess));
       continue;
     }
     coordinate.type = type->type;
@@ -174,7 +172,8 @@ void Evaluation::coordinate_springs(Section section, int first) {
       continue;
     }
     const Type type = model_.relative[spring.coordinate.value].type;
-    quantities_.computed({rest_name}, inputs, [type](auto p) { return drawn_value(type, p); }, &spring.rest);
+    quantities_.computed(
+        {rest_name}, inputs, [type](auto p) { return drawn_value(type, p); }, &spring.rest);
   }
 }
 
@@ -211,7 +210,8 @@ std::optional<Evaluation::InitialKey> Evaluation::initial_key(const std::string&
   const std::string element = name.substr(0, dot);
   const std::string quantity = dot == std::string::npos ? "" : name.substr(dot + 1);
   if (const auto found = relative_by_name_.find(element); found != relative_by_name_.end()) {
-    if (quantity == "q" || quantity == "v") return InitialKey{{CoordinateRef::What::relative, found->second}, quantity == "v"};
+    if (quantity == "q" || quantity == "v")
+      return InitialKey{{CoordinateRef::What::relative, found->second}, quantity == "v"};
     message = fmt::format("unknown initial value {}; expected '{}.q' or '{}.v'", quote(name), element, element);
     return std::nullopt;
   }
@@ -220,8 +220,8 @@ std::optional<Evaluation::InitialKey> Evaluation::initial_key(const std::string&
     const std::string axis = rate ? quantity.substr(1) : quantity;
     if (axis == "x") return InitialKey{{CoordinateRef::What::point_x, p}, rate};
     if (axis == "y") return InitialKey{{CoordinateRef::What::point_y, p}, rate};
-    message = fmt::format("unknown initial value {}; expected '{}.x', '{}.y', '{}.vx' or '{}.vy'", quote(name),
-                          element, element, element, element);
+    message = fmt::format("unknown initial value {}; expected '{}.x', '{}.y', '{}.vx' or '{}.vy'", quote(name), element,
+                          element, element, element);
     return std::nullopt;
   }
   std::vector<std::string> names;

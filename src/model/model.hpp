@@ -31,7 +31,7 @@ struct PlanarBody {
   std::vector<Vector2d> local;  ///< the points in the body's frame: (0,0), (length,0), …
   double length = 0;            ///< from points[0] to points[1]
   double mass = 0;
-  double inertia = 0;  ///< about points[0] (the file's I0)
+  double inertia = 0;               ///< about points[0] (the file's I0)
   Vector2d cog = Vector2d::Zero();  ///< in the body's frame
   Location where;
 };
@@ -148,7 +148,7 @@ struct Model {
   std::vector<Motor> motors;
   std::vector<InitialValue> initial;
   std::vector<Diagnostic> warnings;
-  Settings settings;  ///< what with() has set so far, over the file's values
+  Settings settings;                          ///< what with() has set so far, over the file's values
   std::shared_ptr<const ModelSource> source;  ///< shared: immutable, and large next to a copy of the rest
 
   /// The same machine with some parameters or quantities changed ("L", "body0.mass", "theta.q" = an initial value).

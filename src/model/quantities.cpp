@@ -42,7 +42,8 @@ int Quantities::formula(Spec spec, const Text& text, double* target) {
 }
 
 int Quantities::number(Spec spec, double value, double* target) {
-  return computed(std::move(spec), {}, [value](std::span<const double>) { return value; }, target);
+  return computed(
+      std::move(spec), {}, [value](std::span<const double>) { return value; }, target);
 }
 
 int Quantities::computed(Spec spec, std::vector<int> inputs, Function function, double* target) {
@@ -197,13 +198,12 @@ void Quantities::finish_law(Quantity& quantity, const std::vector<double>& input
   });
   *quantity.law = Law(std::make_shared<const Expression>(bound));
   const Taylor2 start = quantity.law->taylor(0);
-  const bool sound = std::isfinite(start.x) &&
-                     (!quantity.with_derivatives || (std::isfinite(start.d) && std::isfinite(start.dd)));
+  const bool sound =
+      std::isfinite(start.x) && (!quantity.with_derivatives || (std::isfinite(start.d) && std::isfinite(start.dd)));
   if (sound) return;
   quantity.state = State::failed;
   const std::string what = std::isfinite(start.x) ? "has no finite derivative" : non_finite(start.x);
-  error(quantity.text->where,
-        fmt::format("{}: {} {} at t = 0", quantity.spec.name, quote(quantity.text->text), what));
+  error(quantity.text->where, fmt::format("{}: {} {} at t = 0", quantity.spec.name, quote(quantity.text->text), what));
 }
 
 void Quantities::report_cycle(std::vector<int> cycle) {

@@ -26,8 +26,8 @@ class Quantities {
 
   struct Spec {
     std::string name;
-    int scope = -1;          ///< whose local names the formula may use
-    bool settable = true;    ///< by the user
+    int scope = -1;        ///< whose local names the formula may use
+    bool settable = true;  ///< by the user
   };
 
   // Each returns the index of the new quantity. The value is written to the target by evaluate(); the target must stay

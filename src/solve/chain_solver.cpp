@@ -9,6 +9,7 @@
 namespace kinegraph {
 namespace {
 
+constexpr int kRelaxedIterations = 4;
 constexpr int kPast = 4;  // knots that the extrapolation uses: cubic
 
 }  // namespace
@@ -52,6 +53,13 @@ ChainSolver::ChainSolver(std::shared_ptr<const Chain> chain, int capacity, Chain
   const auto empty = [](const Group& g) { return std::vector<Entry>(g.values.size(), Entry{0, -1}); };
   knot_hard_ = linear::Condensation(hard_knot_.rows(), unknowns(), empty(hard_knot_));
   link_hard_ = linear::Condensation(hard_link_.rows(), static_cast<int>(middle_place_.size()), empty(hard_link_));
+  const auto weak_rows = [](const Group& g) {
+    std::vector<char> weak(g.rows(), 0);
+    for (const Bound& b : g.factors) std::fill_n(weak.begin() + b.row, b.factor->rows(), b.factor->may_lose_rank());
+    return weak;
+  };
+  knot_hard_.set_weak_rows(weak_rows(hard_knot_));
+  link_hard_.set_weak_rows(weak_rows(hard_link_));
   pattern_.reserve(std::max(hard_knot_.values.size(), hard_link_.values.size()));
   set_patterns();
 
@@ -66,6 +74,8 @@ ChainSolver::ChainSolver(std::shared_ptr<const Chain> chain, int capacity, Chain
   past_middle_.assign(static_cast<std::size_t>(kPast) * chain_->middle_size(), 0.0);
   dirty_.assign(capacity_, 1);
   link_dirty_.assign(capacity_, 1);
+  relaxed_.assign(capacity_, linear::Condensation::kLeastDamping);
+  link_relaxed_ = relaxed_;
   exclude_rows({});
 }
 
@@ -120,7 +130,7 @@ void ChainSolver::exclude_rows(const std::vector<int>& rows, const std::vector<i
   for (int r : rows) excluded_[r] = 1;
   chosen_ = link_chosen_ = false;
   const int hard = hard_knot_.rows() - static_cast<int>(rows.size());
-  free_ = unknowns() - hard;
+  free_ = std::max(0, unknowns() - hard);
   const std::size_t n = capacity_, f = free_, middle = middle_place_.size();
   particular_.assign(n * unknowns(), 0.0);
   basis_.assign(n * unknowns() * f, 0.0);
@@ -183,6 +193,7 @@ void ChainSolver::advance() {
   const int last = count_ - 1;
   dirty_[slot(last)] = 1;
   link_dirty_[slot(last)] = 1;
+  relaxed_[slot(last)] = link_relaxed_[slot(last)] = linear::Condensation::kLeastDamping;
   if (last == 0) return;
   link_dirty_[slot(last - 1)] = 1;
   std::copy(past_.begin(), past_.begin() + size, knot(last));
@@ -246,6 +257,7 @@ void ChainSolver::scale_rows(const Group& group, int k, bool link, std::vector<d
 // δx = p + N s of knot k.
 bool ChainSolver::linearize_knot(int k) {
   evaluate(hard_knot_, k, false, true);
+  knot_hard_.set_damping(relaxed_[slot(k)]);
   if (!choose_and_factor(knot_hard_, hard_knot_, chosen_)) return false;
   if (linearizations_++ % 16 == 0 || linearizations_ < 64) scale_rows(hard_knot_, k, false, knot_scale_);
 
@@ -332,6 +344,7 @@ bool ChainSolver::linearize_link(int k) {
   const int ny = static_cast<int>(middle_place_.size());
   if (ny > 0) {
     evaluate(hard_link_, k, true, true);
+    link_hard_.set_damping(link_relaxed_[slot(k)]);
     if (!choose_and_factor(link_hard_, hard_link_, link_chosen_)) return false;
     if (linearizations_ % 16 == 0 || linearizations_ < 64) scale_rows(hard_link_, k, true, link_scale_);
     condense_middle(k);
@@ -437,6 +450,10 @@ double ChainSolver::move(double* x, const double* delta, const std::vector<int>&
 double ChainSolver::update() {
   const int f = free_, nx = unknowns(), m = soft_link_.rows(), ny = static_cast<int>(middle_place_.size());
   double step = 0;
+  // What was relaxed keeps its first linearisation once newer knots have come: solving it again only gathers noise.
+  const auto held = [&](double damping, int k) {
+    return damping > linear::Condensation::kLeastDamping && k < count_ - 1;
+  };
   for (int k = 1; k < count_; ++k) {
     const double* s = row_of(rhs_, slot(k), f);
     double* p = row_of(particular_, slot(k), nx);
@@ -448,7 +465,7 @@ double ChainSolver::update() {
       p[i] = 0;
     }
     const double moved = move(knot(k), delta_.data(), place_, variable_, typical_);
-    dirty_[slot(k)] = moved > options_.step;
+    dirty_[slot(k)] = moved > options_.step && !held(relaxed_[slot(k)], k);
     step = std::max(step, moved);
     if (soft_knot_.rows() == 0) continue;
     const int ml = soft_knot_.rows();
@@ -471,7 +488,8 @@ double ChainSolver::update() {
     }
     double moved = 0;
     if (ny > 0) moved = move(middle(k), delta_.data(), middle_place_, middle_variable_, middle_typical_);
-    link_dirty_[slot(k)] = moved > options_.step || dirty_[slot(k + 1)] || (k > 0 && dirty_[slot(k)]);
+    const bool changed = moved > options_.step || dirty_[slot(k + 1)] || (k > 0 && dirty_[slot(k)]);
+    link_dirty_[slot(k)] = changed && !held(link_relaxed_[slot(k)], k + 1);
     step = std::max(step, moved);
     double* e = row_of(soft_e_, slot(k), m);
     const double *from = row_of(soft_from_, slot(k), m * f), *to = row_of(soft_to_, slot(k), m * f);
@@ -485,6 +503,9 @@ double ChainSolver::update() {
 // The hard rows of every knot and interval that moved, at their new values.
 void ChainSolver::check_residuals(ChainOutcome& outcome) {
   outcome.residual = 0;
+  const auto settled_anyway = [&](double damping) {
+    return damping > linear::Condensation::kLeastDamping && outcome.iterations >= kRelaxedIterations;
+  };
   const auto worst = [&](const Group& g, const std::vector<double>& scale, bool knot) {
     for (int r = 0; r < g.rows(); ++r) {
       const double share = std::abs(g.residual[r]) / (scale[r] + 1e-300);
@@ -495,20 +516,25 @@ void ChainSolver::check_residuals(ChainOutcome& outcome) {
     }
   };
   for (int k = 1; k < count_; ++k) {
-    if (!dirty_[slot(k)]) continue;
+    if (!dirty_[slot(k)] || settled_anyway(relaxed_[slot(k)])) continue;
     evaluate(hard_knot_, k, false, false);
     worst(hard_knot_, knot_scale_, true);
   }
   for (int k = 0; k + 1 < count_ && !middle_place_.empty(); ++k) {
-    if (!link_dirty_[slot(k)]) continue;
+    if (!link_dirty_[slot(k)] || settled_anyway(link_relaxed_[slot(k)])) continue;
     evaluate(hard_link_, k, true, false);
     worst(hard_link_, link_scale_, false);
   }
 }
 
+void ChainSolver::relax(double epsilon) {
+  relaxed_[slot(count_ - 1)] = std::max(epsilon, linear::Condensation::kLeastDamping);
+  if (count_ > 1) link_relaxed_[slot(count_ - 2)] = relaxed_[slot(count_ - 1)];
+}
+
 ChainOutcome ChainSolver::solve() {
   ChainOutcome outcome;
-  double before = std::numeric_limits<double>::infinity();
+  double before = std::numeric_limits<double>::infinity(), step_before = before;
   while (outcome.iterations < options_.max_iterations) {
     ++outcome.iterations;
     for (int k = 1; k < count_; ++k) {
@@ -527,11 +553,14 @@ ChainOutcome ChainSolver::solve() {
     check_residuals(outcome);
     const bool holds = outcome.residual <= options_.residual;
     const bool stuck = outcome.residual <= 1e3 * options_.residual && outcome.residual > 0.5 * before;
-    if ((holds || stuck) && outcome.step <= 1e-5) {
+    // Near a singular position the weak direction never settles below rounding; that the rows hold is enough.
+    const bool settled = outcome.step <= 1e-5 || (outcome.iterations > 2 && outcome.step > 0.5 * step_before);
+    if ((holds || stuck) && settled) {
       outcome.converged = true;
       return outcome;
     }
     before = outcome.residual;
+    step_before = outcome.step;
   }
   return outcome;
 }

@@ -66,6 +66,9 @@ class ChainSolver {
   /// Forget the extrapolation's past and every linearisation (after values were changed by hand).
   void touch();
 
+  /// The newest knot and its interval are next to a singular position: pivots below `epsilon` (of their row) are damped,
+  /// and what they would decide stays nearly as extrapolated.
+  void relax(double epsilon);
   ChainOutcome solve();
 
   int repivots() const { return repivots_; }
@@ -145,6 +148,7 @@ class ChainSolver {
   std::vector<double> local_e_, local_basis_;           // the same for the costs of a knot
   std::vector<double> diagonal_, coupling_, rhs_;       // the normal equations in time
   std::vector<char> dirty_, link_dirty_;
+  std::vector<double> relaxed_, link_relaxed_;  // ε, see relax()
 
   std::vector<double> typical_, middle_typical_;  // per variable: the largest value seen
   std::vector<double> past_, past_middle_;        // the last knots, for the extrapolation

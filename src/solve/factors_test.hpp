@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kinegraph/graph/function_factor.hpp"
+#include "kinegraph/solve/optimizer.hpp"
 
 namespace kinegraph::testing_solve {
 

@@ -15,7 +15,8 @@ Result<std::vector<int>> expand(const Linearization& l, const std::vector<Key>& 
   int next = 0;
   for (const Key& key : keys) {
     const int i = l.values().find(key);
-    if (i < 0 || s.variable[i] < 0) return Failure::bad_input(fmt::format("order: {} is not an unknown", to_string(key)));
+    if (i < 0 || s.variable[i] < 0)
+      return Failure::bad_input(fmt::format("order: {} is not an unknown", to_string(key)));
     if (rank[s.variable[i]] >= 0) return Failure::bad_input(fmt::format("order: {} is named twice", to_string(key)));
     for (int k = 0; k < l.values().manifold(i).tangent(); ++k) rank[s.variable[i] + k] = next++;
   }

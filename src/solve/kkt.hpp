@@ -34,7 +34,7 @@ class KktSystem {
   bool solve(Eigen::VectorXd& rhs);
 
   const linear::Plan& plan() const { return *plan_; }
-  const linear::Elimination& elimination() const { return *elimination_; }
+  linear::Elimination& elimination() { return *elimination_; }
 
  private:
   void damp(const Linearization& linearization, const Eigen::VectorXd& damping, const Eigen::VectorXd& compliance);

@@ -31,6 +31,7 @@ Result<Linearization> Linearization::make(const Graph& graph, Values& values) {
   for (HardEntry& e : l.hard_entries_) e.place = slot[e.place];
   l.matrix_.assign(l.pattern_.entries(), 0);
   l.constant_.assign(l.pattern_.entries(), 0);
+  l.weight_.assign(l.terms_.size(), 1);
   l.factor_cost_.assign(graph.size(), 0);
   l.gradient_.setZero(n);
   return l;
@@ -129,6 +130,15 @@ bool Linearization::evaluate_term(const Term& t, bool jacobian, double* residual
   return false;
 }
 
+// Residuals may be finite and their squares not.
+bool Linearization::add_cost(const Term& t, double squares, Evaluation& result) {
+  result.cost += factor_cost_[t.factor] = 0.5 * t.bound->loss.rho(squares);
+  if (std::isfinite(result.cost)) return true;
+  result.bad_factor = t.factor;
+  result.bad_row = 0;
+  return false;
+}
+
 void Linearization::whiten_jacobian(const Term& t) {
   std::fill(white_.begin() + t.entries, white_.begin() + t.entries_end, 0.0);
   for (int m = t.moves; m < t.moves_end; ++m) white_[moves_[m].entry] += moves_[m].weight * raw_[moves_[m].raw];
@@ -155,7 +165,7 @@ Evaluation Linearization::evaluate(Eigen::VectorXd& hard) {
     if (t.hard) continue;
     t.bound->noise.whiten(residual, t.rows);
     const double s = Eigen::Map<const Eigen::VectorXd>(residual, t.rows).squaredNorm();
-    result.cost += factor_cost_[t.factor] = 0.5 * t.bound->loss.rho(s);
+    if (!add_cost(t, s, result)) return result;
   }
   return result;
 }
@@ -163,8 +173,10 @@ Evaluation Linearization::evaluate(Eigen::VectorXd& hard) {
 Evaluation Linearization::linearize(Eigen::VectorXd& hard) {
   hard.resize(hard_rows());
   Evaluation result;
-  if (constants_ready_) matrix_ = constant_;
-  else std::fill(matrix_.begin(), matrix_.end(), 0.0);
+  if (constants_ready_)
+    matrix_ = constant_;
+  else
+    std::fill(matrix_.begin(), matrix_.end(), 0.0);
   gradient_.setZero();
   for (const Term& t : terms_) {
     double* residual = t.hard ? hard.data() + t.first_row : residual_.data() + t.first_row;
@@ -178,13 +190,15 @@ Evaluation Linearization::linearize(Eigen::VectorXd& hard) {
     }
     t.bound->noise.whiten(residual, t.rows);
     const double s = Eigen::Map<const Eigen::VectorXd>(residual, t.rows).squaredNorm();
-    result.cost += factor_cost_[t.factor] = 0.5 * t.bound->loss.rho(s);
+    if (!add_cost(t, s, result)) return result;
     const double weight = t.bound->loss.weight(s);
+    weight_[&t - terms_.data()] = std::sqrt(weight);
     if (add) add_products(t, weight, matrix_);
     for (int e = t.entries; e < t.entries_end; ++e) {
       gradient_[entries_[e].column] += weight * white_[e] * residual[entries_[e].row];
     }
   }
+  hard_ = hard;
   prepare_constants();
   return result;
 }
@@ -195,6 +209,24 @@ void Linearization::prepare_constants() {
     if (t.summed) add_products(t, 1, constant_);
   }
   constants_ready_ = true;
+}
+
+Linearization::Rows Linearization::rows(Role role) const {
+  Rows rows;
+  rows.matrix.columns = unknowns();
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    const Term& t = terms_[i];
+    if (t.bound->role != role) continue;
+    const double* residual = t.hard ? hard_.data() + t.first_row : residual_.data() + t.first_row;
+    for (int row = 0, e = t.entries; row < t.rows; ++row) {
+      for (; e < t.entries_end && entries_[e].row == row; ++e) {
+        rows.matrix.push(entries_[e].column, weight_[i] * white_[e]);
+      }
+      rows.matrix.end_row();
+      rows.residual.push_back(weight_[i] * residual[row]);
+    }
+  }
+  return rows;
 }
 
 linear::RowStructure Linearization::row_structure() const {

@@ -6,6 +6,7 @@
 
 #include "kinegraph/graph/graph.hpp"
 #include "kinegraph/linear/ordering.hpp"
+#include "kinegraph/linear/sparse_rows.hpp"
 #include "kinegraph/linear/symmetric.hpp"
 
 namespace kinegraph {
@@ -53,11 +54,18 @@ class Linearization {
     int row, column, place;
   };
   std::span<const HardEntry> hard_entries() const { return hard_entries_; }
+  /// The equations of one role as rows of A δ = −residual, at the last linearisation: costs are whitened and weighted
+  /// by √ρ', so that H = AᵀA. Columns as in K.
+  struct Rows {
+    linear::SparseRows matrix;
+    std::vector<double> residual;
+  };
+  Rows rows(Role role) const;
   /// For COLAMD: per equation the rows of K that it touches.
   linear::RowStructure row_structure() const;
 
   std::string hard_row_name(int row) const;
-  std::string column_name(int column) const;  ///< "q3", or "q3[1]" where the variable has several
+  std::string column_name(int column) const;            ///< "q3", or "q3[1]" where the variable has several
   std::string describe_fault(const Evaluation&) const;  ///< "distance P1-P2 (q3): the residual is not finite"
 
  private:
@@ -83,6 +91,7 @@ class Linearization {
   void add_term(int factor, std::vector<Entry>& places);
   void add_entries(Term& term);
   bool evaluate_term(const Term& term, bool jacobian, double* residual, Evaluation& result);
+  bool add_cost(const Term& term, double squares, Evaluation& result);
   void whiten_jacobian(const Term& term);
   void add_products(const Term& term, double weight, std::vector<double>& matrix) const;
   void prepare_constants();
@@ -94,13 +103,13 @@ class Linearization {
   std::vector<int> diagonal_;
   std::vector<Term> terms_;
   std::vector<const double*> slots_;
-  std::vector<double> residual_, raw_, white_;
+  std::vector<double> residual_, raw_, white_, weight_;  // weight_: √ρ' per term
   std::vector<WhiteEntry> entries_;
   std::vector<Move> moves_;
   std::vector<int> pairs_;
   std::vector<HardEntry> hard_entries_;
   std::vector<double> matrix_, constant_, factor_cost_;
-  Eigen::VectorXd gradient_;
+  Eigen::VectorXd gradient_, hard_;
   bool constants_ready_ = false;
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "kinegraph/solve/diagnose.hpp"
 #include "kinegraph/solve/search.hpp"
@@ -37,7 +39,9 @@ std::string violated_constant(const Graph& graph, const Values& values, const St
 class Optimizer {
  public:
   Optimizer(Linearization& linearization, const OptimizerOptions& options)
-      : linearization_(linearization), options_(options), search_(linearization, options),
+      : linearization_(linearization),
+        options_(options),
+        search_(linearization, options),
         rule_(StepRule::make(options)) {}
 
   Result<Report> run() {
@@ -61,34 +65,46 @@ class Optimizer {
  private:
   /// One step. Says why to stop, if so.
   std::optional<Status> advance() {
-    const double promised = search_.predicted(search_.step());
-    const double before = search_.cost(), noise = search_.rounding();
+    const double promised = search_.predicted(search_.step()), before = search_.cost();
+    const bool at_the_end = search_.small_step(rule_->stretch() * search_.step(), 1e3);
     Eigen::VectorXd step;
     const StepRule::Result result = rule_->advance(search_, step);
-    if (result.kind != StepRule::Result::Kind::accepted) {
-      if (result.kind == StepRule::Result::Kind::singular) return Status::singular;
-      // Residuals with rounding errors of their own: what is left cannot be told from noise.
-      if (search_.feasible() && promised <= 1e-9 * before + noise) return Status::small_change;
-      return search_.hard_rows_stuck() ? Status::infeasible : Status::diverged;
+    if (result.accepted && !search_.linearize()) return Status::not_finite;
+    if (!search_.feasible()) return judge_infeasible(result.accepted && !search_.small_step(step));
+    if (!result.accepted) {
+      if (at_the_end) return Status::small_step;
+      // Residuals may have rounding errors of their own: what is left then cannot be told from noise.
+      return promised <= 1e-9 * before + search_.rounding() ? Status::small_change : Status::diverged;
     }
-    if (!search_.linearize()) return Status::not_finite;
-    if (search_.feasible()) {
-      const double negligible = options_.cost_tolerance * before + noise;
-      if (!result.whole) return std::nullopt;
-      if (search_.small_step(step)) return Status::small_step;
-      if (promised <= negligible && std::abs(result.fall) <= negligible) return Status::small_change;
-      return std::nullopt;
-    }
-    if (search_.small_step(step) && search_.hard_rows_stuck()) return Status::infeasible;
+    if (search_.small_step(result.stretch * step)) return Status::small_step;
+    const double negligible = options_.cost_tolerance * before + search_.rounding();
+    if (result.stretch * result.predicted <= negligible) return Status::small_change;
     return std::nullopt;
+  }
+
+  /// Whether to go on at a point where hard rows do not hold: as long as they come nearer, or could.
+  std::optional<Status> judge_infeasible(bool moving) {
+    constexpr int kPatience = 10;
+    const bool stuck = search_.hard_rows_stuck();
+    if (search_.hard_norm() < 0.99 * best_hard_norm_) {
+      best_hard_norm_ = search_.hard_norm();
+      patience_ = kPatience;
+    } else if (--patience_ <= 0 && stuck) {
+      return Status::infeasible;
+    }
+    if (moving || search_.raise_penalty()) return std::nullopt;
+    return stuck ? Status::infeasible : Status::diverged;
   }
 
   Report finish_at(Status status) {
     switch (status) {
-      case Status::singular: return finish_singular();
-      case Status::not_finite: return finish(status, linearization_.describe_fault(search_.evaluation()));
-      case Status::max_iterations: --report_.iterations; break;  // counted below
-      default: break;
+      case Status::not_finite:
+        return finish(status, linearization_.describe_fault(search_.evaluation()));
+      case Status::max_iterations:
+        --report_.iterations;
+        break;  // counted below
+      default:
+        break;
     }
     ++report_.iterations;
     return finish(status);
@@ -120,7 +136,8 @@ class Optimizer {
                              r.hard_after);
         }
         return fmt::format("not done after {} iterations: cost {:.6g}{}", r.iterations, r.cost_after, worst());
-      default: return fmt::format("{} after {} iterations", name(status), r.iterations);
+      default:
+        return fmt::format("{} after {} iterations", name(status), r.iterations);
     }
   }
   std::string worst() const {
@@ -132,6 +149,8 @@ class Optimizer {
   Search search_;
   std::unique_ptr<StepRule> rule_;
   Report report_;
+  double best_hard_norm_ = std::numeric_limits<double>::infinity();
+  int patience_ = 0;
 };
 
 }  // namespace

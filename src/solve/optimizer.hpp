@@ -16,9 +16,9 @@ enum class Method {
 struct OptimizerOptions {
   Method method = Method::levenberg_marquardt;
   int max_iterations = 100;
-  double step_tolerance = 1e-10;      ///< largest change of a variable, relative to 1 + its size
-  double gradient_tolerance = 1e-12;  ///< of the Lagrangian, relative to 1 + column norm × residual norm
-  double cost_tolerance = 1e-15;      ///< relative change of the cost, predicted and found
+  double step_tolerance = 1e-10;      ///< largest change of a variable, relative to the largest size it has had
+  double gradient_tolerance = 1e-14;  ///< of the Lagrangian, relative to 1 + column norm × residual norm
+  double cost_tolerance = 1e-16;      ///< predicted change of the cost, relative (rounding is the least)
   double hard_tolerance = 1e-12;      ///< a hard row holds when it is below this share of its terms
   double initial_damping = 1e-4;      ///< Levenberg-Marquardt, relative to the diagonal
   OrderingOptions ordering;

@@ -8,15 +8,24 @@ namespace kinegraph {
 
 const char* name(Status status) {
   switch (status) {
-    case Status::small_step: return "converged (small step)";
-    case Status::small_gradient: return "converged (small gradient)";
-    case Status::small_change: return "converged (small change of cost)";
-    case Status::max_iterations: return "stopped after the allowed number of iterations";
-    case Status::singular: return "singular";
-    case Status::infeasible: return "infeasible";
-    case Status::diverged: return "diverged";
-    case Status::not_finite: return "not finite";
-    case Status::interrupted: return "interrupted";
+    case Status::small_step:
+      return "converged (small step)";
+    case Status::small_gradient:
+      return "converged (small gradient)";
+    case Status::small_change:
+      return "converged (small change of cost)";
+    case Status::max_iterations:
+      return "stopped after the allowed number of iterations";
+    case Status::singular:
+      return "singular";
+    case Status::infeasible:
+      return "infeasible";
+    case Status::diverged:
+      return "diverged";
+    case Status::not_finite:
+      return "not finite";
+    case Status::interrupted:
+      return "interrupted";
   }
   return "?";
 }

@@ -35,8 +35,17 @@ bool Search::linearize() {
   return true;
 }
 
+void Search::measure_sizes() {
+  const Values& values = linearization_->values();
+  size_.resize(values.count(), 0);
+  for (int i = 0; i < values.count(); ++i) {
+    for (int k = 0; k < values.manifold(i).stored(); ++k) size_[i] = std::max(size_[i], std::abs(values.data(i)[k]));
+  }
+}
+
 // Scales: of the hard rows (once: they are part of the merit), of the curvature, of the damping.
 void Search::measure() {
+  measure_sizes();
   const Linearization& l = *linearization_;
   const auto k = l.matrix();
   const int n = l.unknowns();
@@ -73,7 +82,28 @@ void Search::measure() {
     scale_[e.column] = std::max(scale_[e.column], typical_ * j * j);
   }
   scale_ = scale_.cwiseMax(1e-12 * typical_);
+  relax_penalty();
+}
+
+// Multipliers are huge where rows nearly depend on each other, and with them ν. Kept so, it would make a curved c = 0 a
+// canyon in which only tiny steps are possible. It may shrink a limited number of times, so that φ settles in the end.
+void Search::relax_penalty() {
+  constexpr int kMost = 30;
+  if (hard_.size() == 0) return;
+  const double wanted = std::max(4 * y_.cwiseProduct(row_scale_).norm(), typical_ * hard_norm_);
+  if (penalty_ > 10 * wanted && relaxations_ < kMost) {
+    penalty_ = std::max(0.1 * penalty_, 2 * wanted);
+    ++relaxations_;
+  }
   penalty_ = std::max(penalty_, typical_ * hard_norm_);
+}
+
+bool Search::raise_penalty() {
+  if (raises_ >= 5) return false;
+  ++raises_;
+  relaxations_ = std::numeric_limits<int>::max();
+  penalty_ *= 100;
+  return true;
 }
 
 Search::Outcome Search::newton(double lambda, double softness) {
@@ -147,7 +177,7 @@ bool Search::correct_for_curvature(Eigen::VectorXd& step) {
 }
 
 double Search::rounding() const {
-  double noise = 1e-14 * std::abs(evaluation_.cost);
+  double noise = 1e-15 * std::abs(evaluation_.cost);
   if (hard_.size() > 0) noise += 1e-15 * penalty_ * row_terms_.cwiseQuotient(row_scale_).norm();
   return noise;
 }
@@ -170,9 +200,7 @@ void Search::keep() {
   last_y_ = y_;
 }
 
-void Search::restore() {
-  std::copy(saved_.begin(), saved_.end(), linearization_->values().buffer().begin());
-}
+void Search::restore() { std::copy(saved_.begin(), saved_.end(), linearization_->values().buffer().begin()); }
 
 bool Search::feasible() const {
   return (hard_.cwiseAbs().array() <= options_->hard_tolerance * row_terms_.array()).all();
@@ -188,16 +216,14 @@ bool Search::stationary() const {
   return true;
 }
 
-bool Search::small_step(const Eigen::VectorXd& step) const {
+bool Search::small_step(const Eigen::VectorXd& step, double slack) const {
+  constexpr double kLeastSize = 1e-6;  // variables that are zero and stay there
   const Values& values = linearization_->values();
   const Structure& s = linearization_->structure();
   for (int i = 0; i < values.count(); ++i) {
     if (s.variable[i] < 0) continue;
-    const Manifold& manifold = values.manifold(i);
-    double size = 1;
-    for (int k = 0; k < manifold.stored(); ++k) size = std::max(size, 1 + std::abs(values.data(i)[k]));
-    const double change = step.segment(s.variable[i], manifold.tangent()).cwiseAbs().maxCoeff();
-    if (!(change <= options_->step_tolerance * size)) return false;
+    const double change = step.segment(s.variable[i], values.manifold(i).tangent()).cwiseAbs().maxCoeff();
+    if (!(change <= slack * options_->step_tolerance * (kLeastSize + size_[i]))) return false;
   }
   return true;
 }
@@ -233,7 +259,7 @@ bool Search::hard_rows_stuck() const {
     pull[e.column] += term;
     size[e.column] += std::abs(term);
   }
-  return pull.norm() <= 1e-6 * std::max(size.norm(), 1e-300);
+  return pull.norm() <= 1e-2 * std::max(size.norm(), 1e-300);
 }
 
 }  // namespace kinegraph

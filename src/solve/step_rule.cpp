@@ -22,9 +22,9 @@ class GaussNewton final : public StepRule {
       const Attempt attempt = try_step(search, step);
       result.predicted = attempt.predicted;
       result.fall = attempt.fall;
-      result.whole = length == 1;
+      result.stretch = 1 / length;
       if (attempt.accepted) {
-        result.kind = Result::Kind::accepted;
+        result.accepted = true;
         return result;
       }
       if (attempt.predicted <= search.rounding()) break;
@@ -48,28 +48,26 @@ class LevenbergMarquardt final : public StepRule {
     return outcome;
   }
 
+  double stretch() const override { return 1 + lambda_; }
+
   Result advance(Search& search, Eigen::VectorXd& step) override {
     Result result;
     while (true) {
       step = search.step();
-      const double used = lambda_;
       const Attempt attempt = try_step(search, step);
       result.predicted = attempt.predicted;
       result.fall = attempt.fall;
-      result.whole = used <= 1e-2;
+      result.stretch = stretch();
       if (attempt.accepted) {
         const double t = 2 * std::min(attempt.ratio(), 1.0) - 1;
         lambda_ = std::max(lambda_ * std::max(0.1, 1 - t * t * t), kLeast);
         growth_ = 2;
-        result.kind = Result::Kind::accepted;
+        result.accepted = true;
         return result;
       }
       if (attempt.predicted <= search.rounding() || lambda_ >= kMost) return result;
       raise();
-      const Search::Outcome outcome = prepare(search);
-      if (outcome == Search::Outcome::ok) continue;
-      result.kind = outcome == Search::Outcome::failure ? Result::Kind::failure : Result::Kind::singular;
-      return result;
+      if (prepare(search) != Search::Outcome::ok) return result;
     }
   }
 
@@ -111,18 +109,20 @@ class Dogleg final : public StepRule {
       const Attempt attempt = try_step(search, step);
       result.predicted = attempt.predicted;
       result.fall = attempt.fall;
-      result.whole = size >= whole;
+      result.stretch = size > 0 ? std::max(1.0, whole / size) : 1;
       if (attempt.ratio() > 0.75) radius_ = std::max(radius_, 3 * size);
       if (attempt.ratio() < 0.25) radius_ = 0.25 * size;
       if (attempt.accepted) {
-        result.kind = Result::Kind::accepted;
+        result.accepted = true;
         break;
       }
       if (attempt.predicted <= search.rounding()) break;
     }
     // A Gauss-Newton step far beyond the region points along directions of no curvature: damp those.
-    if (radius_ < 1e-2 * whole) lambda_ = std::max(10 * lambda_, kLeast);
-    else lambda_ = lambda_ > kLeast ? lambda_ / 10 : 0;
+    if (radius_ < 1e-2 * whole)
+      lambda_ = std::max(10 * lambda_, kLeast);
+    else
+      lambda_ = lambda_ > kLeast ? lambda_ / 10 : 0;
     return result;
   }
 
@@ -186,9 +186,12 @@ Attempt try_step(Search& search, Eigen::VectorXd& step) {
 
 std::unique_ptr<StepRule> StepRule::make(const OptimizerOptions& options) {
   switch (options.method) {
-    case Method::gauss_newton: return std::make_unique<GaussNewton>();
-    case Method::levenberg_marquardt: return std::make_unique<LevenbergMarquardt>(options.initial_damping);
-    case Method::dogleg: return std::make_unique<Dogleg>();
+    case Method::gauss_newton:
+      return std::make_unique<GaussNewton>();
+    case Method::levenberg_marquardt:
+      return std::make_unique<LevenbergMarquardt>(options.initial_damping);
+    case Method::dogleg:
+      return std::make_unique<Dogleg>();
   }
   return nullptr;
 }

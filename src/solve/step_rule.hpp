@@ -11,15 +11,16 @@ class StepRule {
  public:
   /// What a search for a step came to.
   struct Result {
-    enum class Kind { accepted, none, singular, failure };
-    Kind kind = Kind::none;
+    bool accepted = false;
     double predicted = 0, fall = 0;  ///< of the merit
-    bool whole = true;               ///< the step was not shortened: its size says how far the minimum is
+    double stretch = 1;              ///< about how much longer the undamped step is
   };
 
   virtual ~StepRule() = default;
   /// Computes the first step to try; the search then knows whether the point is stationary.
   virtual Search::Outcome prepare(Search& search) = 0;
+  /// About how much longer than that step an undamped one would be.
+  virtual double stretch() const { return 1; }
   /// Tries steps until one is good enough; the values are left there. `step` is the one taken, or the last one tried.
   virtual Result advance(Search& search, Eigen::VectorXd& step) = 0;
 

@@ -5,8 +5,11 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kWorn = 0.1;     // coordinates are chosen again when their quality falls to this share
+constexpr double kWorn = 0.3;     // coordinates are chosen again when their quality falls to this share
 constexpr int kCheckEvery = 4;    // knots between two looks at it
+constexpr double kTooNear = 0.3;  // share of one knot's progress within which a singular position is not resolved
+constexpr int kMostWait = 8;      // knots between two looks at how far the next singular position is
+constexpr int kWatched = 200;     // coordinates up to which singular positions are watched for
 constexpr double kReluctant = 0.1;  // declared coordinates would rather be free columns of the elimination
 
 }  // namespace
@@ -56,23 +59,42 @@ void Motion::begin(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
     at(0, names_.zd)[i] = v[independent_[i]];
     at(0, names_.zdd)[i] = a[independent_[i]];
   }
+  margin_ = start_.system->coordinates() <= kWatched ? choice_.margin(q.data(), t) : 1;
+  margin_rate_ = margin_wait_ = margin_age_ = 0;
+  falling_ = false;
   if (names_.z >= 0) quality_ = choice_.quality(q.data(), t, independent_);
+}
+
+// The second knot has no past to be extrapolated from: q and q̇ start on the parabola of the first.
+void Motion::predict_from_first(double h) {
+  const auto taylor = [&](int x, int rate, int acceleration, int size) {
+    for (int i = 0; i < size; ++i) {
+      const double v = at(0, rate)[i], a = at(0, acceleration)[i];
+      at(1, x)[i] = at(0, x)[i] + h * v + 0.5 * h * h * a;
+      at(1, rate)[i] = v + h * a;
+    }
+  };
+  taylor(names_.q, names_.v, names_.a, start_.system->coordinates());
+  if (names_.z >= 0) taylor(names_.z, names_.zd, names_.zdd, static_cast<int>(independent_.size()));
 }
 
 void Motion::advance(double t) {
   const double before = this->t(last());
   solver_.advance();
   set_known(last(), t);
+  if (solver_.past() == 1 && options_.given.prescribed.empty()) predict_from_first(t - before);
   if (names_.mid_t < 0) return;
   const int interval = last() - 1;
   *middle(interval, names_.mid_t) = 0.5 * (before + t);
   for (int j = 0; j < start_.system->motors(); ++j) {
     middle(interval, names_.mid_u)[j] = start_.system->motor_law(j, 0.5 * (before + t));
   }
-  if (solver_.past() > 1) return;  // the first middle has no past: it starts as the knot before it
+  if (solver_.past() > 1) return;  // the first middle has no past: it starts between the knots
   const int n = start_.system->coordinates(), m = start_.system->constraints();
-  std::copy_n(at(interval, names_.q), n, middle(interval, names_.mid_q));
-  std::copy_n(at(interval, names_.v), n, middle(interval, names_.mid_v));
+  for (int i = 0; i < n; ++i) {
+    middle(interval, names_.mid_q)[i] = 0.5 * (at(interval, names_.q)[i] + at(interval + 1, names_.q)[i]);
+    middle(interval, names_.mid_v)[i] = 0.5 * (at(interval, names_.v)[i] + at(interval + 1, names_.v)[i]);
+  }
   std::copy_n(at(interval, names_.a), n, middle(interval, names_.mid_a));
   std::copy_n(at(interval, names_.lambda), m, middle(interval, names_.mid_lambda));
   if (names_.mid_z < 0) return;
@@ -87,7 +109,31 @@ ChainOutcome Motion::solve() {
     since_check_ = 0;
     if (choice_.quality(q(last()), t(last()), independent_) < kWorn * quality_) choose_coordinates_again();
   }
+  watch_singularity();
   return solver_.solve();
+}
+
+// Where Φ_q loses rank, the velocity across the branch is known to ε/σ² and the acceleration to ε/σ³ (ε: rounding, σ: the
+// smallest pivot). One knot may fall so near that nothing is left of them; there they stay as extrapolated, for the
+// motion along the branch is smooth. σ is looked at as often as its rate of change asks for.
+void Motion::watch_singularity() {
+  if (start_.system->coordinates() > kWatched || start_.system->constraints() == 0) return;
+  ++margin_age_;
+  if (margin_wait_-- > 0) return;
+  const double t = this->t(last()), before = margin_;
+  margin_ = choice_.margin(q(last()), t);
+  double nearest = margin_;
+  const double rate = std::abs(margin_ - before) / margin_age_;
+  margin_rate_ = margin_age_ == 1 ? rate : std::max(rate, 0.5 * margin_rate_);
+  margin_age_ = 0;
+  margin_wait_ = std::min<int>(kMostWait, static_cast<int>(0.25 * margin_ / (margin_rate_ + 1e-6)));
+  if (names_.mid_q >= 0 && margin_wait_ == 0) {
+    nearest = std::min(nearest, choice_.margin(middle(last() - 1, names_.mid_q), t));
+  }
+  const bool falls = margin_ < before;
+  singular_passes_ += falling_ && !falls && before < 3 * margin_rate_;
+  falling_ = falls;
+  solver_.relax(nearest < kTooNear * margin_rate_ ? kTooNear * margin_rate_ : 0);
 }
 
 // z changes its meaning: wherever it is kept (the window, the extrapolation's past) it is read from q again.

@@ -34,6 +34,7 @@ class Motion {
 
   const build::NaturalChain& names() const { return names_; }
   ChainSolver& solver() { return solver_; }
+  long singular_passes() const { return singular_passes_; }  ///< positions passed where the mechanism could branch
   int coordinate_changes() const { return coordinate_changes_; }
   /// "rate of distance P1-P2": the hard row that an outcome complains about.
   std::string worst(const ChainOutcome& outcome) const;
@@ -43,7 +44,9 @@ class Motion {
     return solver_.middle(interval) + names_.chain->middle_offset(variable);
   }
   void set_known(int knot, double t);
+  void predict_from_first(double h);
   void choose_coordinates_again();
+  void watch_singularity();
 
   Start start_;
   build::NaturalOptions options_;
@@ -53,6 +56,12 @@ class Motion {
   std::vector<int> independent_;
   double quality_ = 1;
   int coordinate_changes_ = 0, since_check_ = 0;
+
+  // How far the newest knot is from a singular position (smallest pivot of Φ_q), how fast that changes, when to look again.
+  double margin_ = 1, margin_rate_ = 0;
+  int margin_wait_ = 0, margin_age_ = 0;
+  bool falling_ = false;
+  long singular_passes_ = 0;
 };
 
 }  // namespace kinegraph::task

@@ -18,7 +18,6 @@ namespace kinegraph::task {
 namespace {
 
 constexpr double kMostSteps = 2e9;
-constexpr double kSingularPivot = 0.02;  // a hard row weaker than this share of itself: about to lose its rank
 
 using Clock = std::chrono::steady_clock;
 
@@ -167,6 +166,7 @@ void sample(Run& run, long k, Motion& m, int knot) {
 void describe(Run& run, const SimulateOptions& options, Motion& motion) {
   run.summary().integrator = options.integrator.empty() ? "hermite-simpson" : options.integrator;
   run.summary().repivots = motion.solver().repivots();
+  run.summary().singular_passes = motion.singular_passes();
   run.summary().coordinate_changes = motion.coordinate_changes();
 }
 
@@ -178,7 +178,6 @@ Result<SimulateResult> smooth(Run& run, const Model& model, const Start& start, 
   motion.begin(0, start.q, start.v, start.a, start.lambda);
   const auto begin = Clock::now();
   long iterations = 0;
-  bool singular = start.mobility.singular_here;
   sample(run, 0, motion, 0);
   for (long k = 1; k <= steps; ++k) {
     motion.advance(run.time(k));
@@ -186,9 +185,6 @@ Result<SimulateResult> smooth(Run& run, const Model& model, const Start& start, 
     if (!outcome.converged) return no_convergence(run.time(k), motion, outcome);
     iterations += outcome.iterations;
     run.summary().iterations_max = std::max(run.summary().iterations_max, outcome.iterations);
-    const bool weak = motion.solver().smallest_pivot() < kSingularPivot;
-    run.summary().singular_passes += weak && !singular;
-    singular = weak;
     sample(run, k, motion, motion.last());
     if (!run.go_on(k)) return Failure::interrupted();
   }

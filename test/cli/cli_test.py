@@ -326,8 +326,8 @@ class Verbs(Cli):
         self.good("kinematics", "fourbar.yaml", "--branches", "--out", "branches.csv")
         names, rows = self.table("branches.csv")
         column = {name: i for i, name in enumerate(names)}
-        heights = sorted(round(row[column["P2.y"]], 6) for row in rows if abs(row[column["P1.x"]] - 1) < 1e-9)
-        self.assertEqual(heights, [-2, 2])
+        places = sorted([round(row[column[name]], 6) for name in ("P1.x", "P2.x", "P2.y")] for row in rows)
+        self.assertEqual(places, [[1, 1, -2], [1, 1, 2]])
 
     def test_simulate(self):
         found = self.summary("simulate", "fourbar.yaml", "--time", "0.5", "--step", "1ms")
@@ -382,6 +382,14 @@ class Interrupts(Cli):
             out, err = process.communicate(timeout=20)
             self.assertEqual((process.returncode, out, err), (130, "", "error: interrupted\n"))
             self.assertEqual(self.files(), [])
+
+    def test_a_crash_is_our_fault_and_leaves_nothing(self):
+        process = self.start(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.send_signal(signal.SIGSEGV)
+        _, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 3)
+        self.assertTrue(err.startswith("error: internal fault: the program crashed\nThis is a fault of kinegraph"), err)
+        self.assertEqual(self.files(), [])
 
     def test_progress_on_a_terminal_only(self):
         terminal, child = pty.openpty()

@@ -33,6 +33,7 @@ class AccelerationConstraint final : public Factor {
     if (!jacobian) return;
     for (std::size_t k = 0; k < compliant_.size(); ++k) jacobian[3 * block + k] = -compliant_[k].value;
   }
+  bool may_lose_rank() const override { return true; }
   std::string row_name(int row) const override { return "acceleration of " + system_->constraint_name(row); }
 
  private:

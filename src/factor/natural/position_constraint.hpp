@@ -18,6 +18,7 @@ class PositionConstraint final : public Factor {
   void evaluate(Slots x, double* residual, double* jacobian) const override {
     system_->position(x[0], *x[1], residual, jacobian);
   }
+  bool may_lose_rank() const override { return true; }
   std::string row_name(int row) const override { return system_->constraint_name(row); }
 
  private:

@@ -19,6 +19,7 @@ class VelocityConstraint final : public Factor {
     const std::size_t block = system_->jacobian_pattern().size();
     system_->velocity(x[0], x[1], *x[2], residual, jacobian, jacobian ? jacobian + block : nullptr);
   }
+  bool may_lose_rank() const override { return true; }
   std::string row_name(int row) const override { return "rate of " + system_->constraint_name(row); }
 
  private:

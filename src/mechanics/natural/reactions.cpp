@@ -83,9 +83,7 @@ class Builder {
     for (Point& p : model.points) p.fixed = false;
     return model;
   }
-  int point_of(const Operand& free) const {
-    return free.index < all_free_->first_relative ? free.index / 2 : -1;
-  }
+  int point_of(const Operand& free) const { return free.index < all_free_->first_relative ? free.index / 2 : -1; }
   Operand operand(const Operand& free) const {
     using What = CoordinateRef::What;
     const int p = point_of(free), k = free.index % 2;
@@ -186,8 +184,7 @@ class Builder {
     for (const BodyTorque& torque : model_.torques) {
       const PlanarBody& body = model_.bodies[torque.body.value];
       const std::array<int, 4> places = basis_places(torque.body.value);
-      if (anywhere(places))
-        out_.torques.push_back({BodyTorqueForce{torque.torque, body.length}, basis(body), places});
+      if (anywhere(places)) out_.torques.push_back({BodyTorqueForce{torque.torque, body.length}, basis(body), places});
     }
   }
 
