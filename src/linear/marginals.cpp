@@ -88,11 +88,13 @@ Result<Eigen::MatrixXd> Marginals::covariance(std::span<const int> rows) {
   if (n == 0) return sigma;
 
   std::vector<int> positions;
+  positions.reserve(rows.size());
   for (int row : rows) positions.push_back(plan.position()[row]);
   if (const int f = common_front(positions); f >= 0) {
     const Eigen::MatrixXd& z = front_inverse(f);
     const auto held = plan.front_rows(plan.fronts()[f]);
     std::vector<int> place;
+    place.reserve(positions.size());
     for (int p : positions) {
       place.push_back(static_cast<int>(std::lower_bound(held.begin(), held.end(), p) - held.begin()));
     }

@@ -175,7 +175,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   graph.given.known_inputs = given_inputs;
   graph.redundant = start->mobility.redundant;
   graph.step = *step;
-  auto pose = assemble(system, motion.times()[0], start->q, first);
+  auto pose = assemble(start->system, motion.times()[0], start->q, first);
   if (!pose) return pose.failure();
 
   Motion march(*start, graph, relative, 2);

@@ -80,7 +80,7 @@ Result<std::vector<Eigen::VectorXd>> find_branches(const Model& model, const Sta
     for (int i = 0; i < points; ++i) guess[i] = centre[i % 2] + radius * uniform(random);
     for (int i = points; i < system.coordinates(); ++i) guess[i] = M_PI * uniform(random);
     for (const Held& h : held) guess[h.coordinate] = h.value;
-    auto pose = assemble(system, 0, guess, held);
+    auto pose = assemble(start.system, 0, guess, held);
     const auto same = [&](const Eigen::VectorXd& q) {
       return distance(system, model, q, *pose) < std::sqrt(kSame) * system.typical_length();
     };
@@ -125,7 +125,7 @@ Result<KinematicsResult> kinematics(const Model& model, const KinematicsOptions&
       held[0].value = value;
       Eigen::VectorXd guess = q + (q - before);  // it goes on as it went
       guess[coordinate] = value;
-      return assemble(system, 0, guess, held);
+      return assemble(start->system, 0, guess, held);
     };
     // From where it stands to the first value, in small steps, so that it keeps its branch.
     const int approach = static_cast<int>(std::ceil(std::abs(move.from - q[coordinate]) / 0.05));
