@@ -78,8 +78,7 @@ Done Kinematics::run() {
   summary.add("degrees_of_freedom", result->degrees_of_freedom, "degrees of freedom")
       .add("independent", result->independent, "coordinates held")
       .add("poses", poses.samples(), branches_ ? "branches" : "poses")
-      .add("constraint_max", result->constraint_max, "largest constraint left", "m²")
-      .add("iterations", result->iterations, "iterations");
+      .add("constraint_max", result->constraint_max, "largest constraint left", "m²");
   if (options.move) {
     summary.add("moved", options.move->coordinate, "moved")
         .add("from", options.move->from, "from")

@@ -120,27 +120,15 @@ Result<KinematicsResult> kinematics(const Model& model, const KinematicsOptions&
         held.push_back({c, start->q[c]});
       }
     }
-    Eigen::VectorXd q = start->q, before = q;
-    const auto reach = [&](double value) -> Result<Eigen::VectorXd> {
-      held[0].value = value;
-      Eigen::VectorXd guess = q + (q - before);  // it goes on as it went
-      guess[coordinate] = value;
-      return assemble(start->system, 0, guess, held);
-    };
-    // From where it stands to the first value, in small steps, so that it keeps its branch.
-    const int approach = static_cast<int>(std::ceil(std::abs(move.from - q[coordinate]) / 0.05));
-    const double origin = q[coordinate];
-    for (int k = 1 - approach; k < move.samples; ++k) {
-      const double value = k <= 0 ? origin + (move.from - origin) * (k + approach - 1.0) / std::max(1, approach - 1)
-                                  : move.from + (move.to - move.from) * k / (move.samples - 1);
-      auto pose = reach(k == 0 ? move.from : value);
+    Eigen::VectorXd q = start->q;
+    for (int k = 0; k < move.samples; ++k) {
+      held[0].value = move.from + (move.to - move.from) * k / (move.samples - 1);
+      auto pose = assemble(start->system, 0, q, held);
       if (!pose) {
-        return Failure::no_answer(fmt::format("cannot move '{}' to {:g}: {}", move.coordinate, value,
+        return Failure::no_answer(fmt::format("cannot move '{}' to {:g}: {}", move.coordinate, held[0].value,
                                               pose.failure().diagnostics.front().message));
       }
-      before = q;
       q = std::move(*pose);
-      if (k < 0) continue;
       result.constraint_max = std::max(result.constraint_max, measure(system, q, 0));
       poses.add(result.trajectory, k, q);
       if (options.progress && !options.progress(double(k) / move.samples)) return Failure::interrupted();

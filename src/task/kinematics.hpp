@@ -29,7 +29,6 @@ struct KinematicsResult {
   Trajectory trajectory;            ///< one row for an assembly, one per sample of a move, one per branch
   int degrees_of_freedom = 0;
   double constraint_max = 0;
-  int iterations = 0;
   std::vector<std::string> independent;  ///< names of the coordinates held while assembling
 };
 

@@ -15,6 +15,8 @@ namespace {
 using System = std::shared_ptr<const natural::System>;
 
 constexpr int kNearbyPoses = 3;     // besides the pose itself, to tell a singular position from a redundancy
+constexpr double kLargestMove = 0.2;  // a held coordinate (rad, m) is brought farther than this in stages
+constexpr int kMostStages = 100;
 constexpr int kBranchTries = 12;    // starts of the search for the directions in which a singular pose can be left
 
 double largest(const std::vector<double>& x, int& where) {
@@ -142,13 +144,17 @@ Result<Start> leave_singular_pose(Start start, const Eigen::VectorXd& wish, cons
 
 }  // namespace
 
-Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, double t, const Eigen::VectorXd& guess,
-                                 const std::vector<Held>& held) {
+namespace {
+
+/// One solve of the position problem.
+Result<Eigen::VectorXd> assemble_at_once(const System& system, double t, const Eigen::VectorXd& guess,
+                                         const std::vector<Held>& held) {
   const double length = system->typical_length();
   const double scale = std::max(length, length * length);
   int worst = 0;
-  if (held_miss(guess, held) == 0 && open(*system, t, guess, worst) < 1e-14 * scale) return guess;
-
+  if (held_miss(guess, held) == 0 && open(*system, t, guess, worst) < 1e-14 * scale && system->proper(guess.data())) {
+    return guess;
+  }
   build::Instant instant = build::position_problem(system, t, guess, held);
   OptimizerOptions options;
   options.max_iterations = 300;
@@ -161,7 +167,31 @@ Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, 
                                           system->constraint_name(worst), miss,
                                           held.empty() ? "" : " with the given coordinates held"));
   }
+  if (!system->proper(q.data())) {
+    return Failure::no_answer("cannot be assembled: an angle is found half a turn away from the line it measures");
+  }
   return q;
+}
+
+}  // namespace
+
+Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, double t, const Eigen::VectorXd& guess,
+                                 const std::vector<Held>& held) {
+  double way = 0;
+  for (const Held& h : held) way = std::max(way, std::abs(h.value - guess[h.coordinate]));
+  const int stages = std::clamp(static_cast<int>(std::ceil(way / kLargestMove)), 1, kMostStages);
+  Eigen::VectorXd q = guess;
+  std::vector<Held> on_the_way = held;
+  for (int stage = 1; stage <= stages && stages > 1; ++stage) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const double from = guess[held[i].coordinate];
+      on_the_way[i].value = stage == stages ? held[i].value : from + (held[i].value - from) * stage / stages;
+    }
+    auto next = assemble_at_once(system, t, q, on_the_way);
+    if (!next) break;
+    q = std::move(*next);
+  }
+  return assemble_at_once(system, t, q, held);
 }
 
 Result<Start> make_start(const Model& model) {

@@ -92,7 +92,7 @@ TEST(Driven, CrankFollowsItsLawAndTheRestItsGeometry) {
 }
 
 // A bar hung from a carriage whose place is a law of time: one coordinate driven, one free. The carriage stands in for
-// any mechanism with Φ_t ≠ 0 that also has to be integrated; L θ̈ ⅔ = −ẍ cos φ − g sin φ with φ from the vertical.
+// any mechanism with Φ_t ≠ 0 that also has to be integrated;  ⅔ L φ̈ = −ẍ cos φ − g sin φ, φ from the vertical.
 const char* const kShaken = R"(
 points:
   - {name: left, x: -3, y: 0, fixed: true}

@@ -124,6 +124,17 @@ void System::motion(const double* q, const double* v, const double* a, const dou
   });
 }
 
+// ∂Φ/∂θ is −|i j| (times |k l|) at the angle itself and positive half a turn away.
+bool System::proper(const double* q) const {
+  const auto forward = [&](const auto& list) {
+    return std::all_of(list.begin(), list.end(), [&](const auto& c) {
+      return c.equation.gradient(read(c.operands, PositionReader{q})).back() < 0;
+    });
+  };
+  return forward(std::get<std::vector<PlacedConstraint<AbsoluteAngle>>>(self_->constraints)) &&
+         forward(std::get<std::vector<PlacedConstraint<RelativeAngle>>>(self_->constraints));
+}
+
 double System::kinetic_energy(const double* v) const {
   double twice = 0;
   for (std::size_t k = 0; k < self_->mass.size(); ++k)

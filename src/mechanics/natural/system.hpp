@@ -61,6 +61,9 @@ class System {
   void motion(const double* q, const double* v, const double* a, const double* lambda, const double* u, double t,
               double* r, double* r_q, double* r_v, double* phi_q) const;
 
+  /// False where Φ = 0 holds but an angle points backwards: its equation has θ + π as a second root.
+  bool proper(const double* q) const;
+
   double kinetic_energy(const double* v) const;
   double potential_energy(const double* q) const;  ///< gravity and springs
 

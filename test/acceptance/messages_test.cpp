@@ -1,0 +1,109 @@
+// What cannot be done, in the words that a user reads.
+#include "kinegraph/task/check.hpp"
+#include "kinegraph/task/inverse.hpp"
+#include "kinegraph/task/kinematics.hpp"
+#include "test/acceptance/support.hpp"
+
+namespace kinegraph::acceptance {
+namespace {
+
+template <class T>
+void expect_failure(const Result<T>& result, Failure::Kind kind, int status, const std::string& text) {
+  ASSERT_FALSE(result) << "expected: " << text;
+  EXPECT_EQ(result.failure().kind, kind);
+  EXPECT_EQ(result.failure().exit_status(), status);
+  EXPECT_EQ(result.failure().to_string(), text);
+}
+
+// The pivots are 4 m apart, the bars reach 3.5 m.
+const char* const kTooShort = R"(
+points:
+  - {name: A, x: 0, y: 0, fixed: true}
+  - {name: P1, x: 1, y: 0.5}
+  - {name: P2, x: 2.5, y: 0.5}
+  - {name: D, x: 4, y: 0, fixed: true}
+planar_bodies:
+  - {name: crank, points: [A, P1], length: 1, mass: 1}
+  - {name: coupler, points: [P1, P2], length: 1.5, mass: 1}
+  - {name: rocker, points: [P2, D], length: 1, mass: 1}
+)";
+
+TEST(Unassemblable, IsToldByEveryTask) {
+  const Model model = model_of(kTooShort);
+  const std::string text = "error: cannot be assembled: 'distance P1-P2' stays open by 1";
+  expect_failure(task::check(model), Failure::Kind::no_answer, 1, text);
+  expect_failure(task::kinematics(model, {}), Failure::Kind::no_answer, 1, text);
+  expect_failure(task::simulate(model, {}), Failure::Kind::no_answer, 1, text);
+  Trajectory motion({"P1.x"});
+  for (int k = 0; k < 3; ++k) *motion.append(0.1 * k) = 1;
+  expect_failure(task::inverse(model, motion, {}), Failure::Kind::no_answer, 1, text);
+}
+
+TEST(Unassemblable, WithItsInitialValueHeld) {
+  const Model model = own_model("fourbar", {{"coupler_length", 0.5}, {"theta.q", 3.0}});
+  expect_failure(task::simulate(model, {}), Failure::Kind::no_answer, 1, "?");
+}
+
+Result<task::InverseResult> inverse_of(const std::string& model, const std::string& csv) {
+  const auto motion = parse_csv(csv, "motion.csv");
+  if (!motion) return motion.failure();
+  return task::inverse(own_model(model), *motion, {});
+}
+
+TEST(Motions, ColumnIsMissing) {
+  expect_failure(inverse_of("pick_and_place", "t,theta1.q\n0,4\n0.1,4\n0.2,4\n"), Failure::Kind::bad_input, 2,
+                 "motion.csv:1:1: error: the mechanism has 2 degrees of freedom, the motion prescribes 1 coordinate "
+                 "(theta1.q)");
+  expect_failure(inverse_of("fourbar", "t,theta.v\n0,0\n0.1,0\n"), Failure::Kind::bad_input, 2,
+                 "motion.csv:1:1: error: no column prescribes a coordinate; expected one of theta.q, P1.x, P1.y, P2.x, "
+                 "P2.y");
+  expect_failure(inverse_of("fourbar", "t,thete.q\n0,0\n0.1,0\n"), Failure::Kind::bad_input, 2,
+                 "motion.csv:1:3: error: unknown coordinate 'thete.q'; did you mean 'theta.q'?");
+}
+
+TEST(Motions, StepsAreUnequal) {
+  expect_failure(inverse_of("fourbar", "t,theta.q\n0,0\n0.005,0\n0.01,0\n0.02,0\n0.025,0\n"), Failure::Kind::bad_input,
+                 2,
+                 "motion.csv:5:1: error: unequal steps: t goes from 0.01 to 0.02, a step of 0.01; the others are 0.005");
+}
+
+TEST(Motions, TooFewSamplesOrNoneOrOutOfReach) {
+  expect_failure(inverse_of("fourbar", "t,theta.q\n"), Failure::Kind::bad_input, 2,
+                 "motion.csv:1:1: error: no rows of numbers follow the header");
+  expect_failure(inverse_of("fourbar", "t,theta.q\n0,0\n0.1,x\n"), Failure::Kind::bad_input, 2, "?");
+}
+
+TEST(Motions, LeaveTheReachOfTheMechanism) {
+  std::string csv = "t,P2.x\n";
+  for (int k = 0; k <= 100; ++k) csv += std::to_string(0.01 * k) + "," + std::to_string(1 - 0.02 * k) + "\n";
+  expect_failure(inverse_of("fourbar", csv), Failure::Kind::no_answer, 1, "?");
+}
+
+TEST(Rates, ContradictEachOther) {
+  const Model model = own_model("fourbar", {{"theta.v", 1}, {"P1.vy", 2}});
+  expect_failure(task::simulate(model, {}), Failure::Kind::no_answer, 1, "?");
+}
+
+TEST(Inputs, DriveNothingOrEndTooSoon) {
+  task::SimulateOptions o;
+  o.time = 1;
+  const auto with = [&](const std::string& csv) {
+    auto input = parse_csv(csv, "torque.csv");
+    o.input = *input;
+    return task::simulate(own_model("fourbar"), o);
+  };
+  expect_failure(with("t,thete.tau\n0,1\n1,1\n"), Failure::Kind::bad_input, 2,
+                 "torque.csv:1:3: error: column 'thete.tau' drives nothing; expected theta.tau; did you mean "
+                 "'theta.tau'?");
+  expect_failure(with("t,theta.tau\n0,1\n0.5,1\n"), Failure::Kind::bad_input, 2,
+                 "torque.csv:3:1: error: the recording ends at 0.5 s, before the simulation's 1 s");
+}
+
+TEST(Moves, LeaveTheReachOfTheMechanism) {
+  task::KinematicsOptions o;
+  o.move = task::Move{"P2.x", 1, -3, 41};
+  expect_failure(task::kinematics(own_model("fourbar"), o), Failure::Kind::no_answer, 1, "?");
+}
+
+}  // namespace
+}  // namespace kinegraph::acceptance
