@@ -41,12 +41,12 @@ def read_table(cmake_file):
 
 def closure(table, module):
     """All modules that `module` reaches, itself included."""
-    reached, todo = set(), [module]
-    while todo:
-        m = todo.pop()
+    reached, waiting = set(), [module]
+    while waiting:
+        m = waiting.pop()
         if m not in reached:
             reached.add(m)
-            todo.extend(table.get(m, []))
+            waiting.extend(table.get(m, []))
     return reached
 
 

@@ -16,7 +16,7 @@ constexpr int kReserve = 256;        // rows of small systems never reallocate w
 }  // namespace
 
 Condensation::Condensation(int rows, int columns, std::vector<Entry> pattern)
-    : rows_(rows), columns_(columns), pattern_(std::move(pattern)), excluded_(rows, 0), weak_(rows, 0) {
+    : rows_(rows), columns_(columns), pattern_(std::move(pattern)), excluded_(rows, 0), class_(rows, RowClass::other) {
   work_.resize(rows_);
   column_rows_.resize(columns_);
   if (columns_ <= kReserve) {
@@ -54,8 +54,8 @@ void Condensation::exclude_rows(const std::vector<int>& rows) {
   pivot_row_.clear();
 }
 
-void Condensation::set_weak_rows(std::vector<char> weak) {
-  weak_ = std::move(weak);
+void Condensation::set_classes(std::vector<RowClass> classes) {
+  class_ = std::move(classes);
   pivot_row_.clear();
 }
 
@@ -89,8 +89,8 @@ void Condensation::eliminate(const double* values, std::span<const double> prefe
 
   heap_.clear();
   const auto later = std::greater<std::pair<int, int>>();
-  const auto active_count = [&](int r) {  // the weak ones come first
-    int n = weak_[r] ? 0 : columns_;
+  const auto active_count = [&](int r) {  // class first, then entries
+    int n = static_cast<int>(class_[r]) * columns_;
     for (const WorkEntry& e : work_[r]) n += pivot_of_column_[e.column] < 0;
     return n;
   };
@@ -159,8 +159,8 @@ void Condensation::eliminate(const double* values, std::span<const double> prefe
     pivot_column_.push_back(best);
     reference_.push_back(std::abs(pivot));
 
-    const double epsilon = damping_of(r) * row_scale_[r];
-    const double inverse = row_scale_[r] == 0 ? 0 : pivot / (pivot * pivot + epsilon * epsilon);
+    const double epsilon = epsilon_of(r) * row_scale_[r];
+    const double inverse = std::abs(pivot) > epsilon ? 1 / pivot : 0;
     for (std::size_t at = 0; at < column_rows_[best].size(); ++at) {
       const int i = column_rows_[best][at];
       if (pivot_of_row_[i] >= 0) continue;
@@ -273,10 +273,10 @@ bool Condensation::factor(const double* values) {
     const PivotRow& p = pivots_[k];
     const double pivot = lu[p.diagonal];
     const double size = std::abs(pivot);
-    const double epsilon = damping_of(p.source) * row_scale_[p.source];
+    const double epsilon = epsilon_of(p.source) * row_scale_[p.source];
     const bool kept = size >= kStale * reference_[k] && size * kStale <= reference_[k];
     fresh = fresh && (kept || std::max(size, reference_[k]) < epsilon);
-    const double inverse = pivot / (pivot * pivot + epsilon * epsilon + 1e-300);
+    const double inverse = size > epsilon ? 1 / pivot : 0;
     smallest_pivot_ = std::min(smallest_pivot_, size / (row_scale_[p.source] + 1e-300));
     inverse_[k] = inverse;
     const int count = p.upper_end - p.diagonal - 1;

@@ -17,8 +17,8 @@ namespace kinegraph::linear {
 /// first" of the design: what is left for the elimination in time are the few free columns s.
 ///
 /// A pivot that falls below 0.05 of its value when chosen (or grows 20-fold) makes the choice stale; the owner then
-/// calls choose() again. At a singular position no choice helps: such a pivot is damped, p/(p² + ε²) for 1/p, and its
-/// column keeps its predicted value there. ε is damping() times the largest entry of the row, for weak rows.
+/// calls choose() again. At a singular position no choice helps: a pivot below ε times the largest entry of its row is not
+/// divided by, its row is passed over and its column keeps the value it has.
 class Condensation {
  public:
   /// `pattern`: the places of the values, in the order in which they will be given. An entry with a negative column
@@ -35,11 +35,13 @@ class Condensation {
   /// they compete to be a pivot: small for columns that would rather be free, 0 for those that must be.
   void choose(const double* values, std::span<const double> preference = {});
 
-  /// Rows that are pivoted before all others, and the only ones that set_damping() touches. Resets the choice.
-  void set_weak_rows(std::vector<char> weak);
-  void set_damping(double epsilon) { damping_ = epsilon; }
-  double damping() const { return damping_; }
-  static constexpr double kLeastDamping = 1e-10;
+  /// In which order rows are pivoted: definitions (x = …) cost no fill and come first; weak rows, which may come to depend
+  /// on each other, are next, and the only ones that relax() touches.
+  enum class RowClass : char { definition, weak, other };
+  void set_classes(std::vector<RowClass> classes);  ///< Resets the choice.
+  /// ε for weak rows; it is kRounding for all others.
+  void relax(double epsilon) { relaxation_ = epsilon; }
+  static constexpr double kRounding = 1e-10;
 
   /// LU of the chosen pivots. False if the choice is stale for these values.
   bool factor(const double* values);
@@ -69,7 +71,7 @@ class Condensation {
  private:
   void eliminate(const double* values, std::span<const double> preference);
   void compile();
-  double damping_of(int row) const { return weak_[row] ? damping_ : kLeastDamping; }
+  double epsilon_of(int row) const { return class_[row] == RowClass::weak ? relaxation_ : kRounding; }
   template <int Width>
   void substitute(double* x, int width) const;
 
@@ -88,7 +90,8 @@ class Condensation {
 
   int rows_, columns_;
   std::vector<Entry> pattern_;
-  std::vector<char> excluded_, weak_;
+  std::vector<char> excluded_;
+  std::vector<RowClass> class_;
 
   // the choice
   std::vector<int> pivot_row_, pivot_column_, free_column_;
@@ -102,7 +105,7 @@ class Condensation {
   std::vector<Update> updates_;
   std::vector<int> target_;
   std::vector<int> upper_row_;  // for each place in lu_: the pivot whose column it is
-  double smallest_pivot_ = 0, damping_ = kLeastDamping;
+  double smallest_pivot_ = 0, relaxation_ = kRounding;
 
   // work space of choose(), kept so that choosing again does not allocate
   std::vector<std::vector<WorkEntry>> work_;

@@ -53,13 +53,19 @@ ChainSolver::ChainSolver(std::shared_ptr<const Chain> chain, int capacity, Chain
   const auto empty = [](const Group& g) { return std::vector<Entry>(g.values.size(), Entry{0, -1}); };
   knot_hard_ = linear::Condensation(hard_knot_.rows(), unknowns(), empty(hard_knot_));
   link_hard_ = linear::Condensation(hard_link_.rows(), static_cast<int>(middle_place_.size()), empty(hard_link_));
-  const auto weak_rows = [](const Group& g) {
-    std::vector<char> weak(g.rows(), 0);
-    for (const Bound& b : g.factors) std::fill_n(weak.begin() + b.row, b.factor->rows(), b.factor->may_lose_rank());
-    return weak;
+  using RowClass = linear::Condensation::RowClass;
+  const auto classes = [](const Group& g) {
+    std::vector<RowClass> classes;
+    for (const Bound& b : g.factors) {
+      const RowClass c = b.factor->may_lose_rank()       ? RowClass::weak
+                         : b.factor->constant_jacobian() ? RowClass::definition
+                                                         : RowClass::other;
+      classes.insert(classes.end(), b.factor->rows(), c);
+    }
+    return classes;
   };
-  knot_hard_.set_weak_rows(weak_rows(hard_knot_));
-  link_hard_.set_weak_rows(weak_rows(hard_link_));
+  knot_hard_.set_classes(classes(hard_knot_));
+  link_hard_.set_classes(classes(hard_link_));
   pattern_.reserve(std::max(hard_knot_.values.size(), hard_link_.values.size()));
   set_patterns();
 
@@ -74,7 +80,7 @@ ChainSolver::ChainSolver(std::shared_ptr<const Chain> chain, int capacity, Chain
   past_middle_.assign(static_cast<std::size_t>(kPast) * chain_->middle_size(), 0.0);
   dirty_.assign(capacity_, 1);
   link_dirty_.assign(capacity_, 1);
-  relaxed_.assign(capacity_, linear::Condensation::kLeastDamping);
+  relaxed_.assign(capacity_, linear::Condensation::kRounding);
   link_relaxed_ = relaxed_;
   exclude_rows({});
 }
@@ -193,7 +199,7 @@ void ChainSolver::advance() {
   const int last = count_ - 1;
   dirty_[slot(last)] = 1;
   link_dirty_[slot(last)] = 1;
-  relaxed_[slot(last)] = link_relaxed_[slot(last)] = linear::Condensation::kLeastDamping;
+  relaxed_[slot(last)] = link_relaxed_[slot(last)] = linear::Condensation::kRounding;
   if (last == 0) return;
   link_dirty_[slot(last - 1)] = 1;
   std::copy(past_.begin(), past_.begin() + size, knot(last));
@@ -257,7 +263,7 @@ void ChainSolver::scale_rows(const Group& group, int k, bool link, std::vector<d
 // δx = p + N s of knot k.
 bool ChainSolver::linearize_knot(int k) {
   evaluate(hard_knot_, k, false, true);
-  knot_hard_.set_damping(relaxed_[slot(k)]);
+  knot_hard_.relax(relaxed_[slot(k)]);
   if (!choose_and_factor(knot_hard_, hard_knot_, chosen_)) return false;
   if (linearizations_++ % 16 == 0 || linearizations_ < 64) scale_rows(hard_knot_, k, false, knot_scale_);
 
@@ -344,7 +350,7 @@ bool ChainSolver::linearize_link(int k) {
   const int ny = static_cast<int>(middle_place_.size());
   if (ny > 0) {
     evaluate(hard_link_, k, true, true);
-    link_hard_.set_damping(link_relaxed_[slot(k)]);
+    link_hard_.relax(link_relaxed_[slot(k)]);
     if (!choose_and_factor(link_hard_, hard_link_, link_chosen_)) return false;
     if (linearizations_ % 16 == 0 || linearizations_ < 64) scale_rows(hard_link_, k, true, link_scale_);
     condense_middle(k);
@@ -451,8 +457,8 @@ double ChainSolver::update() {
   const int f = free_, nx = unknowns(), m = soft_link_.rows(), ny = static_cast<int>(middle_place_.size());
   double step = 0;
   // What was relaxed keeps its first linearisation once newer knots have come: solving it again only gathers noise.
-  const auto held = [&](double damping, int k) {
-    return damping > linear::Condensation::kLeastDamping && k < count_ - 1;
+  const auto held = [&](double epsilon, int k) {
+    return epsilon > linear::Condensation::kRounding && k < count_ - 1;
   };
   for (int k = 1; k < count_; ++k) {
     const double* s = row_of(rhs_, slot(k), f);
@@ -503,8 +509,8 @@ double ChainSolver::update() {
 // The hard rows of every knot and interval that moved, at their new values.
 void ChainSolver::check_residuals(ChainOutcome& outcome) {
   outcome.residual = 0;
-  const auto settled_anyway = [&](double damping) {
-    return damping > linear::Condensation::kLeastDamping && outcome.iterations >= kRelaxedIterations;
+  const auto settled_anyway = [&](double epsilon) {
+    return epsilon > linear::Condensation::kRounding && outcome.iterations >= kRelaxedIterations;
   };
   const auto worst = [&](const Group& g, const std::vector<double>& scale, bool knot) {
     for (int r = 0; r < g.rows(); ++r) {
@@ -528,7 +534,7 @@ void ChainSolver::check_residuals(ChainOutcome& outcome) {
 }
 
 void ChainSolver::relax(double epsilon) {
-  relaxed_[slot(count_ - 1)] = std::max(epsilon, linear::Condensation::kLeastDamping);
+  relaxed_[slot(count_ - 1)] = std::max(epsilon, linear::Condensation::kRounding);
   if (count_ > 1) link_relaxed_[slot(count_ - 2)] = relaxed_[slot(count_ - 1)];
 }
 

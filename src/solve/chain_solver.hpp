@@ -66,8 +66,8 @@ class ChainSolver {
   /// Forget the extrapolation's past and every linearisation (after values were changed by hand).
   void touch();
 
-  /// The newest knot and its interval are next to a singular position: pivots below `epsilon` (of their row) are damped,
-  /// and what they would decide stays nearly as extrapolated.
+  /// The newest knot and its interval are next to a singular position: pivots of constraints below `epsilon` (of their
+  /// row) are passed over, and what they would decide stays as extrapolated.
   void relax(double epsilon);
   ChainOutcome solve();
 

@@ -1,5 +1,6 @@
 #include "test/acceptance/fourbar_reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kinegraph::acceptance {
@@ -68,10 +69,22 @@ FourbarReference::Real FourbarReference::torque_for(Real theta, Real rate, Real 
          bar(kRockerMass, kRockerSquared, half * now.a2, half * unit.v2, now.rocker[1], unit.rocker[0]);
 }
 
-// The torque is affine in θ̈.
+// The same, solved for θ̈:  ∂v_g/∂θ̇ gives the inertia at the crank, a_g at θ̈ = 0 the rest.
 FourbarReference::Real FourbarReference::acceleration(Real theta, Real rate, Real torque) const {
-  const Real without = torque_for(theta, rate, 0);
-  return (torque - without) / (torque_for(theta, rate, 1) - without);
+  const Pose now = pose(theta, rate, 0), unit = pose(theta, 1, 0);
+  const Point g{0, -gravity};
+  Real inertia = 0;
+  const auto bar = [&](Real mass, Real length_squared, Point a, Point unit_v, Real alpha, Real unit_w) {
+    const Real own = mass * (length_squared + width * width) / 12;
+    inertia += mass * dot(unit_v, unit_v) + own * unit_w * unit_w;
+    torque -= mass * dot(a - g, unit_v) + own * alpha * unit_w;
+  };
+  const Real half = 0.5L;
+  bar(kCrankMass, kCrank * kCrank, half * now.a1, half * unit.v1, 0, 1);
+  bar(kCouplerMass, kCoupler * kCoupler, half * (now.a1 + now.a2), half * (unit.v1 + unit.v2), now.coupler[1],
+      unit.coupler[0]);
+  bar(kRockerMass, kRockerSquared, half * now.a2, half * unit.v2, now.rocker[1], unit.rocker[0]);
+  return torque / inertia;
 }
 
 FourbarReference::Real FourbarReference::energy(Real theta, Real rate) const {
@@ -86,28 +99,43 @@ FourbarReference::Real FourbarReference::energy(Real theta, Real rate) const {
          gravity * half * (kCrankMass * p.p1.y + kCouplerMass * (p.p1.y + p.p2.y) + kRockerMass * p.p2.y);
 }
 
+// Gauss-Legendre, three stages, order 6:  kᵢ = f(t + cᵢ h, x + h Σⱼ aᵢⱼ kⱼ),  x ← x + h Σ bᵢ kᵢ
 Trajectory FourbarReference::motion(double time, double step, double theta, double rate, int substeps) const {
   Trajectory result({"theta.q", "theta.v", "theta.a", "P1.x", "P1.y", "P2.x", "P2.y", "P1.vx", "P1.vy", "P2.vx",
                      "P2.vy"});
+  const Real root = std::sqrt(15.0L);
+  const Real c[3] = {0.5L - root / 10, 0.5L, 0.5L + root / 10}, b[3] = {5 / 18.0L, 4 / 9.0L, 5 / 18.0L};
+  const Real a[3][3] = {{5 / 36.0L, 2 / 9.0L - root / 15, 5 / 36.0L - root / 30},
+                        {5 / 36.0L + root / 24, 2 / 9.0L, 5 / 36.0L - root / 24},
+                        {5 / 36.0L + root / 30, 2 / 9.0L + root / 15, 5 / 36.0L}};
   Real q = theta, v = rate;
   const long steps = std::lround(time / step);
   const Real h = static_cast<Real>(time) / steps / substeps;
   const auto rhs = [&](Real t, Real at, Real with) { return acceleration(at, with, torque ? torque(t) : 0); };
+  const auto stages = [&](Real t, Real (&kq)[3], Real (&kv)[3]) {
+    Real change = 1;
+    for (int sweep = 0; sweep < 30 && change > 1e-17L; ++sweep) {
+      change = 0;
+      for (int i = 0; i < 3; ++i) {
+        Real dq = 0, dv = 0;
+        for (int j = 0; j < 3; ++j) dq += h * a[i][j] * kq[j], dv += h * a[i][j] * kv[j];
+        const Real slope = rhs(t + c[i] * h, q + dq, v + dv);
+        change = std::max({change, h * std::abs(slope - kv[i]), h * std::abs(v + dv - kq[i])});
+        kq[i] = v + dv, kv[i] = slope;
+      }
+    }
+  };
   for (long k = 0; k <= steps; ++k) {
-    const Real start = k * substeps * h, a = rhs(start, q, v);
-    const Pose p = pose(q, v, a);
+    const Real start = k * substeps * h, now = rhs(start, q, v);
+    const Pose p = pose(q, v, now);
     double* row = result.append(k * step);
-    for (Real x : {q, v, a, p.p1.x, p.p1.y, p.p2.x, p.p2.y, p.v1.x, p.v1.y, p.v2.x, p.v2.y}) {
+    for (Real x : {q, v, now, p.p1.x, p.p1.y, p.p2.x, p.p2.y, p.v1.x, p.v1.y, p.v2.x, p.v2.y}) {
       *row++ = static_cast<double>(x);
     }
-    for (int i = 0; i < substeps; ++i) {
-      const Real t = start + i * h;
-      const Real a1 = rhs(t, q, v);
-      const Real a2 = rhs(t + h / 2, q + h / 2 * v, v + h / 2 * a1);
-      const Real a3 = rhs(t + h / 2, q + h / 2 * (v + h / 2 * a1), v + h / 2 * a2);
-      const Real a4 = rhs(t + h, q + h * (v + h / 2 * a2), v + h * a3);
-      q += h * v + h * h / 6 * (a1 + a2 + a3);
-      v += h / 6 * (a1 + 2 * a2 + 2 * a3 + a4);
+    Real kq[3] = {v, v, v}, kv[3] = {now, now, now};
+    for (int i = 0; i < substeps && k < steps; ++i) {
+      stages(start + i * h, kq, kv);
+      for (int j = 0; j < 3; ++j) q += h * b[j] * kq[j], v += h * b[j] * kv[j];
     }
   }
   return result;

@@ -28,9 +28,9 @@ struct FourbarReference {
   Real acceleration(Real theta, Real rate, Real torque) const;      ///< forward dynamics
   Real energy(Real theta, Real rate) const;
 
-  /// The motion from θ, θ̇ at t = 0, by Runge-Kutta 4 with `substeps` to a step. Series: theta.q theta.v theta.a and
-  /// P1.x … P2.vy.
-  Trajectory motion(double time, double step, double theta, double rate, int substeps) const;
+  /// The motion from θ, θ̇ at t = 0, by Gauss-Legendre of order 6 with `substeps` to a step. Series: theta.q
+  /// theta.v theta.a and P1.x … P2.vy.
+  Trajectory motion(double time, double step, double theta, double rate, int substeps = 1) const;
 };
 
 }  // namespace kinegraph::acceptance

@@ -54,7 +54,8 @@ double following_error(const Trajectory& found, const std::string& name) {
 // The notes on paper 000 print four of them.
 TEST(Reference, TorqueIsTheNotesTorque) {
   const FourbarReference fourbar;
-  for (const auto [t, torque] : {std::pair{0.0, 66.01166667}, {1.0, -16.87515386}, {2.0, -36.11414253}, {5.0, -49.46537382}}) {
+  const double printed[][2] = {{0, 66.01166667}, {1, -16.87515386}, {2, -36.11414253}, {5, -49.46537382}};
+  for (const auto& [t, torque] : printed) {
     const Angle w = wanted(t);
     EXPECT_NEAR(double(fourbar.torque_for(w.q, w.v, w.a)), torque, 2e-8) << t;
   }
