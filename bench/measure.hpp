@@ -5,11 +5,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "kinegraph/task/simulate.hpp"
 
@@ -26,30 +27,31 @@ inline double cpu_seconds() {
 template <class T>
 T require(Result<T> result, const char* what) {
   if (result) return std::move(*result);
-  for (const Diagnostic& d : result.failure().diagnostics) std::fprintf(stderr, "%s: %s\n", what, d.text.c_str());
+  std::fprintf(stderr, "%s: %s\n", what, result.failure().to_string().c_str());
   std::exit(1);
 }
 
-/// What a run cost: the step loop alone, and what came before it (assembly, mobility, symbolic work).
+/// What a run cost: its steps, and what came before them (assembly, mobility, symbolic work).
 struct Cost {
   double step_us = 0, start_s = 0;
   task::SimulateSummary summary;
 };
 
-/// One run. Samples are told in order, the first before the loop and the last after it: between them lie the steps. A
-/// batch has no loop; there the first is told at the end, and all of the work counts.
+/// One run. Samples are told in order, one per step: the clock starts when the first window is full, for until then
+/// pivots are chosen and memory is allocated. A batch tells all samples at its end: there all but the assembly counts.
 inline Cost run_once(const Model& model, task::SimulateOptions options) {
-  const bool batch = options.method == "batch";
+  const long warm = options.method == "batch" ? -1 : options.window;
   const double called = cpu_seconds();
-  double begun = 0, ended = 0;
+  double begun = 0;
   long samples = 0;
   options.begin = [&](const auto&) { begun = cpu_seconds(); };
   options.sample = [&](double, const double*) {
-    if (samples++ == 0 && !batch) begun = cpu_seconds();
+    if (samples++ == warm) begun = cpu_seconds();
   };
-  task::SimulateResult result = require(task::simulate(model, options), "simulate");
-  ended = cpu_seconds();
-  return {(ended - begun) / static_cast<double>(result.summary.steps) * 1e6, begun - called, result.summary};
+  const task::SimulateSummary summary = require(task::simulate(model, options), "simulate").summary;
+  const double ended = cpu_seconds();
+  const long steps = summary.steps - std::max(warm, 0L);
+  return {(ended - begun) / static_cast<double>(steps) * 1e6, begun - called, summary};
 }
 
 /// The least of several runs: whatever else the machine did, it can only have added.

@@ -30,7 +30,7 @@ void local_jacobian_group(const double* x, const double* y, double* jacobian) {
 }  // namespace
 
 Manifold Manifold::real(int size) {
-  if (size < 1) throw std::invalid_argument(fmt::format("size: must be > 0, is {}", size));
+  if (size < 0) throw std::invalid_argument(fmt::format("size: must be >= 0, is {}", size));
   return {Type::real, size, size};
 }
 

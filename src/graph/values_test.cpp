@@ -104,7 +104,7 @@ TEST(Values, FaultsNameTheKey) {
   EXPECT_EQ(message([&] { values.at(Key{Kind::velocity, true, 0, 3}); }), "v3.5: no such variable");
   EXPECT_EQ(message([&] { values.at<SE3>(kPoint); }), "q0: is a variable of R3");
   EXPECT_EQ(message([&] { values.local(Values()); }), "local: the two hold different variables");
-  EXPECT_EQ(message([&] { Manifold::real(0); }), "size: must be > 0, is 0");
+  EXPECT_EQ(message([&] { Manifold::real(-1); }), "size: must be >= 0, is -1");
 }
 
 TEST(Key, HasAShortName) {

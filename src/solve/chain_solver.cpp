@@ -9,6 +9,7 @@
 namespace kinegraph {
 namespace {
 
+constexpr int kSmallBlocks = 40;  // free columns up to which slices are condensed to dense blocks
 constexpr int kRelaxedIterations = 4;
 constexpr int kPast = 4;  // knots that the extrapolation uses: cubic
 
@@ -137,7 +138,7 @@ void ChainSolver::exclude_rows(const std::vector<int>& rows, const std::vector<i
   chosen_ = link_chosen_ = false;
   const int hard = hard_knot_.rows() - static_cast<int>(rows.size());
   free_ = std::max(0, unknowns() - hard);
-  const std::size_t n = capacity_, f = free_, middle = middle_place_.size();
+  const std::size_t n = many_freedoms() ? 0 : capacity_, f = many_freedoms() ? 0 : free_, middle = middle_place_.size();
   particular_.assign(n * unknowns(), 0.0);
   basis_.assign(n * unknowns() * f, 0.0);
   inner_particular_.assign(n * middle, 0.0);
@@ -538,7 +539,40 @@ void ChainSolver::relax(double epsilon) {
   if (count_ > 1) link_relaxed_[slot(count_ - 2)] = relaxed_[slot(count_ - 1)];
 }
 
+bool ChainSolver::many_freedoms() const { return free_ > kSmallBlocks; }
+
+ChainOutcome ChainSolver::solve_unrolled() {
+  if (!unrolled_ || unrolled_->knots() != count_) unrolled_ = std::make_unique<Unrolled>(*chain_, count_);
+  const int size = chain_->knot_size(), middle_size = chain_->middle_size();
+  const auto each = [&](auto copy) {
+    double* x = unrolled_->values();
+    for (int k = 0; k < count_; ++k, x += size + middle_size) {
+      copy(knot(k), x, size);
+      if (k + 1 < count_) copy(middle(k), x + size, middle_size);
+    }
+  };
+  each([](double* ours, double* theirs, int n) { std::copy(ours, ours + n, theirs); });
+  ChainOutcome outcome;
+  double before = std::numeric_limits<double>::infinity();
+  while (!outcome.converged && outcome.iterations < options_.max_iterations) {
+    const Unrolled::Step step = unrolled_->step();
+    ++outcome.iterations;
+    outcome.residual = step.residual;
+    outcome.worst_residual = step.worst;
+    outcome.worst_row = -1;
+    outcome.step = step.moved;
+    if (!step.solved) return outcome;
+    const bool holds = step.residual <= options_.residual;
+    const bool stuck = outcome.iterations > 2 && step.residual <= 1e4 * options_.residual && step.moved > 0.5 * before;
+    outcome.converged = step.moved <= options_.step || (holds && step.moved <= 1e-5) || stuck;
+    before = step.moved;
+  }
+  each([](double* ours, double* theirs, int n) { std::copy(theirs, theirs + n, ours); });
+  return outcome;
+}
+
 ChainOutcome ChainSolver::solve() {
+  if (many_freedoms()) return solve_unrolled();
   ChainOutcome outcome;
   double before = std::numeric_limits<double>::infinity(), step_before = before;
   while (outcome.iterations < options_.max_iterations) {

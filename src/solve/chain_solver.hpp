@@ -7,6 +7,7 @@
 
 #include "kinegraph/graph/chain.hpp"
 #include "kinegraph/linear/condensation.hpp"
+#include "kinegraph/solve/unrolled.hpp"
 
 namespace kinegraph {
 
@@ -34,6 +35,9 @@ struct ChainOutcome {
 /// so that a soft row of the interval becomes e + E sₖ + F sₖ₊₁, and the normal equations are block tridiagonal in s:
 /// one Cholesky factorisation forward in time, one substitution back. A knot whose values moved by less than
 /// ChainOptions::step keeps its linearisation: in a long window only the newest knot is worked on.
+///
+/// With many degrees of freedom the blocks in s are no longer small; the window is then solved as one sparse system
+/// (Unrolled).
 ///
 /// Knot 0 is frozen: it is the known past. Knots live in a ring, so that advance() moves a window along a trajectory of
 /// any length in constant memory. After the first window nothing allocates.
@@ -121,6 +125,8 @@ class ChainSolver {
   double move(double* x, const double* delta, const std::vector<int>& place, const std::vector<int>& variable,
               std::vector<double>& typical);
   void check_residuals(ChainOutcome& outcome);
+  bool many_freedoms() const;
+  ChainOutcome solve_unrolled();
   void extrapolate(const std::vector<double>& past, int size, const std::vector<int>& places, double* x) const;
 
   std::shared_ptr<const Chain> chain_;
@@ -154,6 +160,7 @@ class ChainSolver {
   std::vector<double> past_, past_middle_;        // the last knots, for the extrapolation
   std::vector<double> work_, delta_;
   std::vector<const double*> pointers_;
+  std::unique_ptr<Unrolled> unrolled_;  // with many degrees of freedom
 };
 
 }  // namespace kinegraph

@@ -1,0 +1,157 @@
+// Speed on the mechanisms of paper 000, on one thread, beside what the paper and its authors' program take. Times are
+// the processor's, the best of several runs. Exit status 1 if a target is missed.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/measure.hpp"
+#include "kinegraph/io/csv.hpp"
+#include "kinegraph/io/model_file.hpp"
+#include "kinegraph/task/inverse.hpp"
+
+namespace kinegraph::bench {
+namespace {
+
+constexpr int kRuns = 9;
+constexpr double kNone = 0;
+
+/// The four-bar of paper 000 in natural coordinates alone; models/fourbar.yaml has the crank angle besides.
+constexpr const char* kFourbar = R"(
+name: four-bar
+points:
+  - {name: A, x: 0, y: 0, fixed: true}
+  - {name: P1, x: 1, y: 0}
+  - {name: P2, x: 1, y: 2}
+  - {name: D, x: 4, y: 0, fixed: true}
+planar_bodies:
+  - {name: crank, points: [A, P1], mass: 1}
+  - {name: coupler, points: [P1, P2], mass: 2}
+  - {name: rocker, points: [P2, D], mass: 4}
+)";
+
+std::filesystem::path source(const std::string& relative) {
+  return std::filesystem::path(KINEGRAPH_SOURCE_DIR) / relative;
+}
+
+/// Times in one unit throughout: µs per step, or ms for a whole motion.
+struct Line {
+  std::string name;
+  double target, ours;
+  double paper, authors;  // kNone: not known
+  std::string remark;
+};
+
+class Table {
+ public:
+  explicit Table(const std::string& unit) {
+    fmt::print("\n{:42} {:>8} {:>8} {:>9} {:>9} {:>9}\n", unit, "target", "ours", "paper", "authors", "paper/ours");
+  }
+  void add(const Line& line) {
+    const auto cell = [](double x) { return x == kNone ? std::string("-") : fmt::format("{:.4g}", x); };
+    const bool fine = line.target == kNone || line.ours <= line.target;
+    fmt::print("{:42} {:>8} {:>8.3g} {:>9} {:>9} {:>9}  {}{}\n", line.name, cell(line.target), line.ours,
+               cell(line.paper), cell(line.authors),
+               line.paper == kNone ? "-" : fmt::format("{:.0f}", line.paper / line.ours),
+               line.target == kNone ? "    "
+               : fine               ? "pass"
+                                    : "FAIL",
+               line.remark);
+    std::fflush(stdout);
+    missed_ += !fine;
+  }
+  int missed() const { return missed_; }
+
+ private:
+  int missed_ = 0;
+};
+
+struct Case {
+  std::string name;
+  bool angle;  // with the crank angle as a coordinate
+  std::string formulation, method, integrator;
+  int window;
+  double target, paper, authors;
+};
+
+// Times of the paper (i7-8700) and of the authors' program on a machine like the one the targets were set on.
+const std::vector<Case> kCases = {
+    {"trapezoidal, window 2", false, "natural", "smoother", "trapezoidal", 2, 6, 1400, 2500},
+    {"trapezoidal, window 10", false, "natural", "smoother", "trapezoidal", 10, 20, 3200, 5100},
+    {"trapezoidal, crank angle, window 2", true, "natural", "smoother", "trapezoidal", 2, kNone, kNone, kNone},
+    {"trapezoidal, independent, window 2", true, "independent", "smoother", "trapezoidal", 2, 8, 2800, 5700},
+    {"trapezoidal, independent, window 10", true, "independent", "smoother", "trapezoidal", 10, kNone, 7200, 14500},
+    {"Hermite-Simpson, window 2", false, "natural", "smoother", "hermite-simpson", 2, 8, kNone, kNone},
+    {"Hermite-Simpson, window 10", false, "natural", "smoother", "hermite-simpson", 10, 30, kNone, kNone},
+    {"Hermite-Simpson, independent, window 2", true, "independent", "smoother", "hermite-simpson", 2, kNone, kNone,
+     kNone},
+    {"trapezoidal, batch", false, "natural", "batch", "trapezoidal", 2, kNone, kNone, kNone},
+    {"Hermite-Simpson, batch", false, "natural", "batch", "hermite-simpson", 2, kNone, kNone, kNone},
+    {"step by step, RK4", false, "natural", "step", "rk4", 2, 1.2, kNone, 3.4},
+};
+
+int simulate_all() {
+  const Model natural = require(parse_planar_yaml(kFourbar, "four-bar"), "four-bar");
+  const Model with_angle = require(read_model(source("models/fourbar.yaml")), "models/fourbar.yaml");
+  Table table("simulate, four-bar, 5 s at 1 ms: µs per step");
+  for (const Case& c : kCases) {
+    task::SimulateOptions options;
+    options.formulation = c.formulation;
+    options.method = c.method;
+    options.integrator = c.integrator;
+    options.window = c.window;
+    const Cost cost = best_of(kRuns, c.angle ? with_angle : natural, options);
+    table.add({c.name, c.target, cost.step_us, c.paper, c.authors,
+               fmt::format("  {:.2f} iterations, energy drift {:.1e}", cost.summary.iterations_mean,
+                           cost.summary.energy_drift)});
+  }
+  return table.missed();
+}
+
+double inverse_ms(const Model& model, const Trajectory& motion) {
+  double best = 1e300;
+  for (int i = 0; i < kRuns; ++i) {
+    const double begin = cpu_seconds();
+    require(task::inverse(model, motion, {}), "inverse");
+    best = std::min(best, 1e3 * (cpu_seconds() - begin));
+  }
+  return best;
+}
+
+Trajectory crank_motion() {  // θ = 1.2 (1 − cos 2t)
+  Trajectory motion({"theta.q"});
+  for (int k = 0; k < 2000; ++k) *motion.append(5e-3 * k) = 1.2 * (1 - std::cos(1e-2 * k));
+  return motion;
+}
+
+int inverse_all() {
+  Table table("inverse, whole motion: ms");
+  const Model fourbar = require(read_model(source("models/fourbar.yaml")), "models/fourbar.yaml");
+  table.add({"four-bar, 2000 points", 20, inverse_ms(fourbar, crank_motion()), 5300, 2000, ""});
+  const Model robot = require(read_model(source("models/pick_and_place.yaml")), "models/pick_and_place.yaml");
+  const Trajectory path = require(read_csv(source("models/pick_and_place_path.csv").string()), "path");
+  table.add({"pick-and-place, path of the tool, 1000 points", 60, inverse_ms(robot, path), kNone, kNone, ""});
+
+  const auto shared = source("../shared/models/planar/pick-and-place-robot.yaml");
+  const auto angles = source("../shared/data/pick_and_place_inverse_motion.txt");
+  if (std::filesystem::exists(shared) && std::filesystem::exists(angles)) {
+    const Model papers = require(read_model(shared), "pick-and-place-robot.yaml");
+    CsvOptions columns;
+    columns.columns = {"t", papers.relative[0].name + ".q", papers.relative[1].name + ".q"};
+    const Trajectory motion = require(read_csv(angles.string(), columns), "pick_and_place_inverse_motion.txt");
+    table.add({"the paper's robot, its motion, 1000 points", 60, inverse_ms(papers, motion), 15900, 4500, ""});
+  }
+  return table.missed();
+}
+
+}  // namespace
+}  // namespace kinegraph::bench
+
+int main() {
+  using namespace kinegraph::bench;
+  const int missed = simulate_all() + inverse_all();
+  fmt::print("\n{}\n", missed == 0 ? "all targets reached" : fmt::format("{} targets missed", missed));
+  return missed == 0 ? 0 : 1;
+}
