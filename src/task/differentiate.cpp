@@ -1,6 +1,7 @@
 #include "kinegraph/task/differentiate.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -76,22 +77,36 @@ class Spline {
   std::vector<State> x_;
 };
 
+/// As few samples as a polynomial of their number has coefficients.
+SmoothMotion through_all(const std::vector<double>& samples, double step) {
+  const int n = static_cast<int>(samples.size());
+  Eigen::MatrixXd powers(n, n);
+  for (int k = 0; k < n; ++k)
+    for (int p = 0; p < n; ++p) powers(k, p) = std::pow(k, p);
+  const Eigen::VectorXd c = powers.fullPivLu().solve(Eigen::VectorXd::Map(samples.data(), n));
+  SmoothMotion motion;
+  motion.value = samples;
+  for (int k = 0; k < n; ++k) {
+    double rate = 0, acceleration = 0;
+    for (int p = 1; p < n; ++p) rate += p * std::pow(k, p - 1) * c[p];
+    for (int p = 2; p < n; ++p) acceleration += p * (p - 1) * std::pow(k, p - 2) * c[p];
+    motion.rate.push_back(rate / step);
+    motion.acceleration.push_back(acceleration / (step * step));
+  }
+  return motion;
+}
+
 }  // namespace
 
 SmoothMotion differentiate(const std::vector<double>& samples, double step, double resolution) {
   const int n = static_cast<int>(samples.size());
+  if (n <= kState) return through_all(samples, step);
   SmoothMotion motion;
-  if (n == 1) {
-    motion.value = samples;
-    motion.rate = motion.acceleration = {0.0};
-    return motion;
-  }
   double largest = 0;
   for (double s : samples) largest = std::max(largest, std::abs(s));
   const double sigma = std::max(resolution, 4e-16 * largest) / std::sqrt(3.0);
 
   Spline spline(samples);
-  double rho = kWeakest;
   const auto explained = [&](double strength) {
     spline.solve(strength);
     double square = 0, most = 0;
@@ -106,8 +121,7 @@ SmoothMotion differentiate(const std::vector<double>& samples, double step, doub
     const double middle = 0.5 * (low + high);
     (explained(std::exp(middle)) ? low : high) = middle;
   }
-  rho = std::exp(low);
-  spline.solve(rho);
+  spline.solve(std::exp(low));
 
   motion.value.resize(n), motion.rate.resize(n), motion.acceleration.resize(n);
   for (int k = 0; k < n; ++k) {
