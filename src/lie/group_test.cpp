@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <unsupported/Eigen/MatrixFunctions>
 
 #include "kinegraph/lie/se3.hpp"
 #include "kinegraph/lie/so2.hpp"
@@ -12,6 +11,15 @@
 
 namespace kinegraph {
 namespace {
+
+/// e^A by its series, of a small enough A squared back. With sizes at run time: the compiler has enough to do as it is.
+Eigen::MatrixXd exponential(const Eigen::MatrixXd& a) {
+  const Eigen::MatrixXd small = a / 64;
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Identity(a.rows(), a.cols()), term = sum;
+  for (int n = 1; n < 20; ++n) sum += term = (term * small / n).eval();
+  for (int i = 0; i < 6; ++i) sum = (sum * sum).eval();
+  return sum;
+}
 
 template <class G>
 class GroupTest : public testing::Test {
@@ -75,8 +83,8 @@ TYPED_TEST(GroupTest, GroupAxioms) {
 TYPED_TEST(GroupTest, ExpIsTheMatrixExponential) {
   using G = TypeParam;
   for (const auto& x : this->tangents()) {
-    const auto expected = G::hat(x).exp().eval();
-    EXPECT_LT((G::exp(x).matrix() - expected).norm(), 2e-14) << x.transpose();
+    const Eigen::MatrixXd found = G::exp(x).matrix();
+    EXPECT_LT((found - exponential(G::hat(x))).norm(), 5e-14) << x.transpose();
   }
 }
 
@@ -112,20 +120,22 @@ TYPED_TEST(GroupTest, AdjointMovesATangentAcross) {
   EXPECT_LT(((a * G::exp(y) * a.inverse()).matrix() - G::exp(a.Ad() * y).matrix()).norm(), 1e-14);
   const auto bracket = (G::hat(x) * G::hat(y) - G::hat(y) * G::hat(x)).eval();
   EXPECT_LT((G::hat(G::ad(x) * y) - bracket).norm(), 1e-15);
-  EXPECT_LT((a.Ad() - G::ad(x).exp()).norm(), 1e-14);
+  EXPECT_LT((Eigen::MatrixXd(a.Ad()) - exponential(G::ad(x))).norm(), 5e-14);
 }
 
 TYPED_TEST(GroupTest, JacobiansAreTheSeriesOfAd) {
   using G = TypeParam;
-  using Square = typename G::Square;
+  using Eigen::MatrixXd;
+  const MatrixXd one = MatrixXd::Identity(G::kTangent, G::kTangent);
   for (const auto& x : this->tangents()) {
-    // J = Σ ad(x)ⁿ/(n+1)!
-    Square sum = Square::Identity(), term = Square::Identity();
-    for (int n = 1; n < 60; ++n) sum += term = (term * G::ad(x) / double(n + 1)).eval();
-    EXPECT_LT((G::left_jacobian(x) - sum).norm(), 2e-14) << x.transpose();
-    EXPECT_LT((G::right_jacobian(x) * G::exp(x).inverse().Ad().inverse() - sum).norm(), 1e-13);
-    EXPECT_LT((G::left_jacobian(x) * G::left_jacobian_inverse(x) - Square::Identity()).norm(), 1e-13);
-    EXPECT_LT((G::right_jacobian(x) * G::right_jacobian_inverse(x) - Square::Identity()).norm(), 1e-13);
+    // J = Σ ad(x)ⁿ/(n+1)!,  Jᵣ = Ad(exp(−x)) J
+    const MatrixXd ad = G::ad(x), left = G::left_jacobian(x), right = G::right_jacobian(x);
+    MatrixXd sum = one, term = one;
+    for (int n = 1; n < 60; ++n) sum += term = (term * ad / double(n + 1)).eval();
+    EXPECT_LT((left - sum).norm(), 2e-14) << x.transpose();
+    EXPECT_LT((right - MatrixXd(G::exp(-x).Ad()) * sum).norm(), 1e-13);
+    EXPECT_LT((left * MatrixXd(G::left_jacobian_inverse(x)) - one).norm(), 1e-13);
+    EXPECT_LT((right * MatrixXd(G::right_jacobian_inverse(x)) - one).norm(), 1e-13);
   }
 }
 

@@ -33,7 +33,8 @@ Block noise_inverse() {
   return q.llt().solve(Block::Identity());
 }
 
-/// The chain of states, solved for one ρ after another: block tridiagonal, Cholesky forward in time, substitution back.
+/// The chain of states, solved again and again with other ρ: block tridiagonal, Cholesky forward in time, substitution
+/// back.
 class Spline {
  public:
   explicit Spline(const std::vector<double>& samples)
@@ -98,23 +99,25 @@ SmoothMotion through_all(const std::vector<double>& samples, double step) {
 
 }  // namespace
 
-SmoothMotion differentiate(const std::vector<double>& samples, double step, double resolution) {
+SmoothMotion differentiate(const std::vector<double>& samples, double step, double resolution,
+                           double noise) {
   const int n = static_cast<int>(samples.size());
   if (n <= kState) return through_all(samples, step);
   SmoothMotion motion;
   double largest = 0;
   for (double s : samples) largest = std::max(largest, std::abs(s));
-  const double sigma = std::max(resolution, 4e-16 * largest) / std::sqrt(3.0);
+  const double sigma = std::max({resolution / std::sqrt(3.0), noise, 2e-16 * largest});
 
+  const double limit = noise > resolution ? 4 * noise : 1.3 * std::sqrt(3.0) * sigma;  // every printed digit
   Spline spline(samples);
-  const auto explained = [&](double strength) {
-    spline.solve(strength);
+  const auto explained = [&](double rho) {
+    spline.solve(rho);
     double square = 0, most = 0;
     for (int k = 0; k < n; ++k) {
       square += spline.residual(k) * spline.residual(k);
       most = std::max(most, std::abs(spline.residual(k)));
     }
-    return square <= n * sigma * sigma && most <= 4 * sigma;
+    return square <= n * sigma * sigma && most <= limit;
   };
   double low = std::log(kWeakest), high = std::log(kStrongest);
   for (int i = 0; i < kBisections; ++i) {

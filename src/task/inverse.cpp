@@ -165,7 +165,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   for (const Prescribed& p : *columns) {
     const std::vector<double> samples = motion.column(p.series);
     const bool printed = p.series < static_cast<int>(motion.resolution.size());
-    targets.push_back(differentiate(samples, *step, printed ? motion.resolution[p.series] : 0.0));
+    targets.push_back(differentiate(samples, *step, printed ? motion.resolution[p.series] : 0.0, options.noise));
     graph.given.prescribed.push_back(p.coordinate);
     first.push_back({p.coordinate, targets.back().value[0]});
     summary.prescribed.push_back(p.name);

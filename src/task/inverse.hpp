@@ -11,6 +11,7 @@ namespace kinegraph::task {
 
 struct InverseOptions {
   std::vector<std::string> actuators;  ///< relative coordinates whose torque is asked for; default: motors, else all
+  double noise = 0;  ///< standard deviation of the prescribed samples, if more than their printed digits say
   bool reactions = false;
   Progress progress;
 };

@@ -80,52 +80,60 @@ TEST_P(FourbarAccuracy, IsAsPromised) {
   EXPECT_EQ(found.summary.integrator, c.integrator);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Hard, FourbarAccuracy,
-    testing::Values(Case{"natural", "trapezoidal", "smoother", 2, 1e-3, 3e-5},
-                    Case{"natural", "trapezoidal", "smoother", 10, 1e-3, 3e-5},
-                    Case{"natural", "trapezoidal", "batch", 2, 1e-3, 3e-5},
-                    Case{"independent", "trapezoidal", "smoother", 2, 1e-3, 5e-6},
-                    Case{"independent", "trapezoidal", "smoother", 10, 1e-3, 5e-6},
-                    Case{"independent", "trapezoidal", "batch", 2, 1e-3, 5e-6},
-                    Case{"natural", "hermite-simpson", "smoother", 2, 1e-3, 1e-10},
-                    Case{"natural", "hermite-simpson", "smoother", 10, 1e-3, 1e-10},
-                    Case{"natural", "hermite-simpson", "batch", 2, 1e-3, 1e-10},
-                    Case{"independent", "hermite-simpson", "smoother", 2, 1e-3, 1e-10},
-                    Case{"independent", "hermite-simpson", "smoother", 10, 1e-3, 1e-10},
-                    Case{"independent", "hermite-simpson", "batch", 2, 1e-3, 1e-10},
-                    Case{"natural", "hermite-simpson", "smoother", 2, 4e-3, 1e-8},
-                    Case{"natural", "hermite-simpson", "smoother", 10, 4e-3, 1e-8},
-                    Case{"natural", "hermite-simpson", "batch", 2, 4e-3, 1e-8},
-                    Case{"independent", "hermite-simpson", "smoother", 2, 4e-3, 1e-8}),
-    [](const auto& c) {
-      std::string name = fmt::format("{}_{}_{}_{}_{}ms", c.param.formulation, c.param.integrator, c.param.method,
-                                     c.param.window, std::lround(1e3 * c.param.step));
-      for (char& letter : name) letter = letter == '-' ? '_' : letter;
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Hard, FourbarAccuracy,
+                         testing::Values(Case{"natural", "trapezoidal", "smoother", 2, 1e-3, 3e-5},
+                                         Case{"natural", "trapezoidal", "smoother", 10, 1e-3, 3e-5},
+                                         Case{"natural", "trapezoidal", "batch", 2, 1e-3, 3e-5},
+                                         Case{"independent", "trapezoidal", "smoother", 2, 1e-3, 5e-6},
+                                         Case{"independent", "trapezoidal", "smoother", 10, 1e-3, 5e-6},
+                                         Case{"independent", "trapezoidal", "batch", 2, 1e-3, 5e-6},
+                                         Case{"natural", "hermite-simpson", "smoother", 2, 1e-3, 1e-10},
+                                         Case{"natural", "hermite-simpson", "smoother", 10, 1e-3, 1e-10},
+                                         Case{"natural", "hermite-simpson", "batch", 2, 1e-3, 1e-10},
+                                         Case{"independent", "hermite-simpson", "smoother", 2, 1e-3, 1e-10},
+                                         Case{"independent", "hermite-simpson", "smoother", 10, 1e-3, 1e-10},
+                                         Case{"independent", "hermite-simpson", "batch", 2, 1e-3, 1e-10},
+                                         Case{"natural", "hermite-simpson", "smoother", 2, 4e-3, 1e-8},
+                                         Case{"natural", "hermite-simpson", "smoother", 10, 4e-3, 1e-8},
+                                         Case{"natural", "hermite-simpson", "batch", 2, 4e-3, 1e-8},
+                                         Case{"independent", "hermite-simpson", "smoother", 2, 4e-3, 1e-8}),
+                         [](const auto& c) {
+                           std::string name =
+                               fmt::format("{}_{}_{}_{}_{}ms", c.param.formulation, c.param.integrator, c.param.method,
+                                           c.param.window, std::lround(1e3 * c.param.step));
+                           for (char& letter : name) letter = letter == '-' ? '_' : letter;
+                           return name;
+                         });
 
-// Which coordinates the model declares must not matter: the shared files have none, or the crank's angle.
-TEST(FourbarAccuracy, SharedFilesMoveTheSame) {
+// The shared files: no coordinate declared, or the crank's angle. Without one the independent coordinates are some x or
+// y, in which the motion is less smooth; nothing is promised of them but the order.
+TEST(Fourbar, SharedFilesMoveTheSame) {
   const auto table = shared_table("fourbar_exact.csv");
   const auto plain = shared_model("fourbars1"), angle = shared_model("fourbars1-with-rel-angle");
   if (!table || !plain || !angle) GTEST_SKIP() << "no reference data";
-  const std::vector<std::string> points = {"1.x", "1.y", "2.x", "2.y"}, columns = {"x1", "y1", "x2", "y2"};
+  const auto miss = [&](const Model& model, const std::string& formulation, const std::string& integrator) {
+    const auto found = run(model, options(formulation, integrator));
+    EXPECT_LE(found.summary.constraint_max, 1e-12) << formulation << " " << integrator;
+    EXPECT_LE(found.summary.constraint_velocity_max, 1e-11) << formulation << " " << integrator;
+    return rmse(found.trajectory, *table, {"1.x", "1.y", "2.x", "2.y"}, {"x1", "y1", "x2", "y2"});
+  };
   for (const Model* model : {&*plain, &*angle}) {
-    for (const std::string formulation : {"natural", "independent"}) {
-      const auto trapezoidal = run(*model, options(formulation, "trapezoidal"));
-      const auto simpson = run(*model, options(formulation, ""));
-      const bool by_angle = model == &*angle && formulation == "independent";
-      EXPECT_LE(rmse(trapezoidal.trajectory, *table, points, columns), by_angle ? 5e-6 : 3e-5) << formulation;
-      EXPECT_LE(rmse(simpson.trajectory, *table, points, columns), 1e-10) << formulation;
-      EXPECT_EQ(simpson.summary.integrator, "hermite-simpson");
-      EXPECT_LE(simpson.summary.constraint_max, 1e-12);
-      EXPECT_LE(simpson.summary.constraint_velocity_max, 1e-11);
-    }
+    EXPECT_LE(miss(*model, "natural", "trapezoidal"), 3e-5);
+    EXPECT_LE(miss(*model, "natural", "hermite-simpson"), 1e-10);
   }
+  EXPECT_LE(miss(*angle, "independent", "trapezoidal"), 5e-6);
+  EXPECT_LE(miss(*angle, "independent", "hermite-simpson"), 1e-10);
+  EXPECT_LE(miss(*plain, "independent", "trapezoidal"), 5e-4);
+  EXPECT_LE(miss(*plain, "independent", "hermite-simpson"), 5e-9);
 }
 
-TEST(FourbarAccuracy, VelocitiesAndAccelerationsAreExactToo) {
+TEST(Fourbar, HermiteSimpsonIsTheDefault) {
+  task::SimulateOptions o;
+  o.time = 0.01;
+  EXPECT_EQ(run(own_model("fourbar"), o).summary.integrator, "hermite-simpson");
+}
+
+TEST(Fourbar, VelocitiesAndAccelerationsAreExactToo) {
   const auto found = run(own_model("fourbar"), options("natural", "hermite-simpson"));
   const std::vector<std::string> rates = {"P1.vx", "P1.vy", "P2.vx", "P2.vy", "theta.v"};
   EXPECT_LT(rmse(found.trajectory, exact(), rates, rates), 1e-9);
@@ -160,7 +168,8 @@ TEST_P(SoftWeights, AreNoMatterOfTaste) {
 
 std::vector<SoftCase> soft_cases() {
   std::vector<SoftCase> cases;
-  for (int window : {2, 10}) cases.push_back({"natural", "", 1, window}), cases.push_back({"independent", "", 1, window});
+  for (int window : {2, 10})
+    cases.push_back({"natural", "", 1, window}), cases.push_back({"independent", "", 1, window});
   for (double factor : {0.1, 10.0}) {
     for (const char* covariance : {"prior", "integrator", "dynamics", "constraint"}) {
       cases.push_back({"natural", covariance, factor, 2});
@@ -174,7 +183,10 @@ std::vector<SoftCase> soft_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Table2, SoftWeights, testing::ValuesIn(soft_cases()), [](const auto& c) {
   return fmt::format("{}_{}_{}_{}", c.param.formulation, c.param.covariance.empty() ? "as_printed" : c.param.covariance,
-                     c.param.factor < 1 ? "tenth" : c.param.factor > 1 ? "tenfold" : "same", c.param.window);
+                     c.param.factor < 1   ? "tenth"
+                     : c.param.factor > 1 ? "tenfold"
+                                          : "same",
+                     c.param.window);
 });
 
 }  // namespace

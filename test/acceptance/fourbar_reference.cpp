@@ -101,8 +101,8 @@ FourbarReference::Real FourbarReference::energy(Real theta, Real rate) const {
 
 // Gauss-Legendre, three stages, order 6:  kᵢ = f(t + cᵢ h, x + h Σⱼ aᵢⱼ kⱼ),  x ← x + h Σ bᵢ kᵢ
 Trajectory FourbarReference::motion(double time, double step, double theta, double rate, int substeps) const {
-  Trajectory result({"theta.q", "theta.v", "theta.a", "P1.x", "P1.y", "P2.x", "P2.y", "P1.vx", "P1.vy", "P2.vx",
-                     "P2.vy"});
+  Trajectory result(
+      {"theta.q", "theta.v", "theta.a", "P1.x", "P1.y", "P2.x", "P2.y", "P1.vx", "P1.vy", "P2.vx", "P2.vy"});
   const Real root = std::sqrt(15.0L);
   const Real c[3] = {0.5L - root / 10, 0.5L, 0.5L + root / 10}, b[3] = {5 / 18.0L, 4 / 9.0L, 5 / 18.0L};
   const Real a[3][3] = {{5 / 36.0L, 2 / 9.0L - root / 15, 5 / 36.0L - root / 30},
@@ -112,7 +112,7 @@ Trajectory FourbarReference::motion(double time, double step, double theta, doub
   const long steps = std::lround(time / step);
   const Real h = static_cast<Real>(time) / steps / substeps;
   const auto rhs = [&](Real t, Real at, Real with) { return acceleration(at, with, torque ? torque(t) : 0); };
-  const auto stages = [&](Real t, Real (&kq)[3], Real (&kv)[3]) {
+  const auto stages = [&](Real t, Real(&kq)[3], Real(&kv)[3]) {
     Real change = 1;
     for (int sweep = 0; sweep < 30 && change > 1e-17L; ++sweep) {
       change = 0;

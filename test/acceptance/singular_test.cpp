@@ -31,6 +31,8 @@ struct Case {
   int window;
 };
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.formulation << ", " << c.start_degrees << " deg"; }
+
 class Parallelogram : public testing::TestWithParam<Case> {};
 
 TEST_P(Parallelogram, PassesItsSingularPositions) {
@@ -56,10 +58,10 @@ TEST_P(Parallelogram, PassesItsSingularPositions) {
   }
   const double energy = found.summary.energy_error / found.summary.kinetic_start;
   std::cout << "singular positions passed: " << found.summary.singular_passes << " (by the exact motion " << crossings
-            << "), energy error " << energy << " of the first kinetic energy, branch " << branch << " m, angle " << theta
-            << " rad\n";
+            << "), energy error " << energy << " of the first kinetic energy, branch " << branch << " m, angle "
+            << theta << " rad\n";
   EXPECT_GE(found.summary.singular_passes, 5);
-  EXPECT_NEAR(found.summary.singular_passes, crossings, 1);
+  EXPECT_NEAR(found.summary.singular_passes, crossings, 1);  // one at either end may be half a pass
   EXPECT_LT(energy, 1e-5);
   EXPECT_LT(branch, 1e-6);
   EXPECT_LT(theta, 1e-4);
@@ -71,8 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Starts, Parallelogram,
                                          Case{"natural", 0, 2}, Case{"independent", 0, 2}, Case{"natural", 0, 10},
                                          Case{"natural", 180, 2}, Case{"natural", 37, 2}),
                          [](const auto& c) {
-                           return c.param.formulation + "_" + std::to_string(int(c.param.start_degrees)) + "deg_window" +
-                                  std::to_string(c.param.window);
+                           return c.param.formulation + "_" + std::to_string(int(c.param.start_degrees)) +
+                                  "deg_window" + std::to_string(c.param.window);
                          });
 
 TEST(Singular, InLineIsToldByCheck) {
