@@ -91,7 +91,7 @@ void free_sizes() {
   fmt::print("\nchain of N four-bars, N degrees of freedom, Hermite-Simpson, window 2 (for information)\n");
   fmt::print("{:>6} {:>12} {:>14} {:>10} {:>10} {:>10}\n", "N", "µs per step", "µs/step/loop", "iterations", "start s",
              "peak MB");
-  for (int n : {1, 3, 10, 30, 100}) {
+  for (int n : {1, 3, 10, 30, 100, 300}) {
     const auto answer = in_child<Numbers>([&] {
       const Model model = chain(n, true);
       return numbers(best_of(n < 30 ? 5 : 2, model, steps(n < 30 ? 1000 / n : 20, "hermite-simpson", 2)));

@@ -5,7 +5,7 @@ file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/include/kinegraph S
 
 # What our own compilations use and no user of the libraries ever sees.
 add_library(kinegraph_options INTERFACE)
-target_compile_options(kinegraph_options INTERFACE -Wall -Wextra -Wno-maybe-uninitialized)
+target_compile_options(kinegraph_options INTERFACE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(KINEGRAPH_NATIVE)
   target_compile_options(kinegraph_options INTERFACE -march=native)
 endif()

@@ -20,7 +20,6 @@ IndependentChoice::IndependentChoice(const natural::System& system, int relative
       banned_(n_, 0),
       used_column_(n_, 0),
       used_row_(m_, 0),
-      matrix_(static_cast<std::size_t>(n_) * m_, 0.0),
       phi_(m_, 0.0),
       phi_q_(system.jacobian_pattern().size(), 0.0) {
   for (int r : redundant) excluded_[r] = 1;
@@ -29,7 +28,7 @@ IndependentChoice::IndependentChoice(const natural::System& system, int relative
 
 void IndependentChoice::load(const double* q, double t, double relative_column) {
   system_.position(q, t, phi_.data(), phi_q_.data());
-  std::fill(matrix_.begin(), matrix_.end(), 0.0);
+  matrix_.assign(static_cast<std::size_t>(n_) * m_, 0.0);  // allocates on the first use only
   const auto pattern = system_.jacobian_pattern();
   for (std::size_t i = 0; i < pattern.size(); ++i) matrix_[pattern[i].row * n_ + pattern[i].column] = phi_q_[i];
   for (int r = 0; r < m_; ++r) {

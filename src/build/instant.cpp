@@ -63,11 +63,12 @@ Eigen::VectorXd Instant::position() const { return values.vector(kQ); }
 Eigen::VectorXd Instant::velocity() const { return values.vector(kV); }
 
 Instant position_problem(std::shared_ptr<const natural::System> system, double t, const Eigen::VectorXd& guess,
-                         const std::vector<Held>& held) {
+                         const std::vector<Held>& held, bool open) {
   Instant instant{std::move(system), {}, {}};
   known(instant, kTime, t);
-  prior(instant, kQ, guess, 1.0);
-  instant.graph.add(std::make_shared<natural::PositionConstraint>(instant.system), {kQ, kTime}, Role::equality);
+  prior(instant, kQ, guess, open ? 1e6 * instant.system->typical_length() : 1.0);
+  instant.graph.add(std::make_shared<natural::PositionConstraint>(instant.system), {kQ, kTime},
+                    open ? Role::cost : Role::equality);
   hold(instant, kQ, held);
   return instant;
 }

@@ -26,9 +26,10 @@ struct Instant {
   Eigen::VectorXd velocity() const;
 };
 
-/// The position problem: Φ(q, t) = 0, q near `guess`, some coordinates held.
+/// The position problem: Φ(q, t) = 0, q near `guess`, some coordinates held. With `open`, for mechanisms that do not close:
+/// the pose that leaves Φ open least (least squares).
 Instant position_problem(std::shared_ptr<const natural::System> system, double t, const Eigen::VectorXd& guess,
-                         const std::vector<Held>& held);
+                         const std::vector<Held>& held, bool open = false);
 
 /// The velocity problem: Φ̇ = 0 at a pose, q̇ near `wish`, some rates held. Where the mechanism may branch (`singular`)
 /// they must also leave accelerations possible: Φ̈ = 0 decides between the branches.

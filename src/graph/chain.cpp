@@ -63,8 +63,9 @@ int Chain::add_middle_variable(ChainVariable v) {
   return add_variable(std::move(v), middle_, middle_offset_, middle_size_);
 }
 
-void Chain::add_to_knot(std::shared_ptr<const Factor> f, std::vector<int> variables, Role role, Noise noise) {
+void Chain::add_to_knot(std::shared_ptr<const Factor> f, const std::vector<int>& variables, Role role, Noise noise) {
   std::vector<ChainSlot> slots;
+  slots.reserve(variables.size());
   for (int variable : variables) slots.push_back({Place::from, variable});
   check(*this, *f, slots);
   knot_factors_.push_back({std::move(f), std::move(slots), role, std::move(noise)});

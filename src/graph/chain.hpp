@@ -50,7 +50,8 @@ class Chain {
   int add_middle_variable(ChainVariable v);
 
   /// A factor among the variables of one knot.
-  void add_to_knot(std::shared_ptr<const Factor> f, std::vector<int> variables, Role role, Noise noise = Noise::unit());
+  void add_to_knot(std::shared_ptr<const Factor> f, const std::vector<int>& variables, Role role,
+                   Noise noise = Noise::unit());
   /// A factor over one interval.
   void add_to_link(std::shared_ptr<const Factor> f, std::vector<ChainSlot> slots, Role role,
                    Noise noise = Noise::unit());

@@ -15,8 +15,8 @@ class FunctionFactor final : public Factor {
   using Function = std::function<void(Slots x, double* residual, double* jacobian)>;
 
   /// `tangent_sizes` may be left out where every slot is a vector of R^n.
-  FunctionFactor(std::string name, int rows, std::vector<int> slot_sizes, Function function,
-                 std::vector<int> tangent_sizes = {})
+  FunctionFactor(std::string name, int rows, const std::vector<int>& slot_sizes, Function function,
+                 const std::vector<int>& tangent_sizes = {})
       : Factor(std::move(name), rows, slot_sizes, dense(rows, tangent_sizes.empty() ? slot_sizes : tangent_sizes)),
         function_(std::move(function)) {}
 

@@ -395,43 +395,40 @@ bool ChainSolver::linearize_link(int k) {
   return true;
 }
 
-// The normal equations of all soft rows, block tridiagonal: Dₖ sₖ + Oₖ₋₁ᵀ sₖ₋₁ + Oₖ sₖ₊₁ = bₖ. Block Cholesky.
+// The normal equations of all soft rows, block tridiagonal: Dₖ sₖ + Oₖ₋₁ᵀ sₖ₋₁ + Oₖ sₖ₊₁ = bₖ. Block Cholesky, from the
+// newest knot to the oldest: the rows of an interval determine its later knot, so that nothing cancels. (Forward in time
+// the information that is left about an unstable motion shrinks until rounding eats it.)
 bool ChainSolver::solve_in_time() {
   const int f = free_, m = soft_link_.rows(), ml = soft_knot_.rows();
-  for (int k = 1; k < count_; ++k) {
+  for (int k = count_ - 1; k >= 1; --k) {
     double *d = row_of(diagonal_, slot(k), f * f), *b = row_of(rhs_, slot(k), f);
-    double* o = row_of(coupling_, slot(k), f * f);
-    if (k == 1) std::fill(d, d + f * f, 0.0), std::fill(b, b + f, 0.0);
+    std::fill(d, d + f * f, 0.0), std::fill(b, b + f, 0.0);
     const double* to = row_of(soft_to_, slot(k - 1), m * f);
     linear::add_transposed_product(to, to, m, f, f, 1, d);
     linear::add_transposed_product(to, row_of(soft_e_, slot(k - 1), m), m, f, 1, -1, b);
     const double* local = row_of(local_basis_, slot(k), ml * f);
     linear::add_transposed_product(local, local, ml, f, f, 1, d);
     linear::add_transposed_product(local, row_of(local_e_, slot(k), ml), ml, f, 1, -1, b);
-    const bool last = k == count_ - 1;
-    if (!last) {
-      const double* from = row_of(soft_from_, slot(k), m * f);
+    if (k + 1 < count_) {
+      const double *from = row_of(soft_from_, slot(k), m * f), *next = row_of(diagonal_, slot(k + 1), f * f);
       linear::add_transposed_product(from, from, m, f, f, 1, d);
       linear::add_transposed_product(from, row_of(soft_e_, slot(k), m), m, f, 1, -1, b);
+      double* o = row_of(coupling_, slot(k), f * f);  // L⁻¹ Oᵀ: rows of the later knot
       std::fill(o, o + f * f, 0.0);
-      linear::add_transposed_product(from, row_of(soft_to_, slot(k), m * f), m, f, f, 1, o);
+      linear::add_transposed_product(row_of(soft_to_, slot(k), m * f), from, m, f, f, 1, o);
+      linear::solve_lower(next, f, o, f);
+      linear::add_transposed_product(o, o, f, f, f, -1, d);
+      linear::add_transposed_product(o, row_of(rhs_, slot(k + 1), f), f, f, 1, -1, b);
     }
     if (!linear::cholesky(d, f)) return false;
     linear::solve_lower(d, f, b, 1);
-    if (last) break;
-    linear::solve_lower(d, f, o, f);
-    double *next = row_of(diagonal_, slot(k + 1), f * f), *next_b = row_of(rhs_, slot(k + 1), f);
-    std::fill(next, next + f * f, 0.0);
-    std::fill(next_b, next_b + f, 0.0);
-    linear::add_transposed_product(o, o, f, f, f, -1, next);
-    linear::add_transposed_product(o, b, f, f, 1, -1, next_b);
   }
-  for (int k = count_ - 1; k >= 1; --k) {
+  for (int k = 1; k < count_; ++k) {
     double* b = row_of(rhs_, slot(k), f);
-    if (k + 1 < count_) {
-      const double *o = row_of(coupling_, slot(k), f * f), *next = row_of(rhs_, slot(k + 1), f);
+    if (k > 1) {
+      const double *o = row_of(coupling_, slot(k - 1), f * f), *before = row_of(rhs_, slot(k - 1), f);
       for (int i = 0; i < f; ++i) {
-        for (int j = 0; j < f; ++j) b[i] -= o[i * f + j] * next[j];
+        for (int j = 0; j < f; ++j) b[i] -= o[i * f + j] * before[j];
       }
     }
     linear::solve_lower_transposed(row_of(diagonal_, slot(k), f * f), f, b);

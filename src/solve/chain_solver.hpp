@@ -33,7 +33,7 @@ struct ChainOutcome {
 ///     δxₖ = pₖ + Nₖ sₖ,   and over an interval   δy = y₀ + Y sₖ + Y' sₖ₊₁
 ///
 /// so that a soft row of the interval becomes e + E sₖ + F sₖ₊₁, and the normal equations are block tridiagonal in s:
-/// one Cholesky factorisation forward in time, one substitution back. A knot whose values moved by less than
+/// one Cholesky factorisation back in time, one substitution forward. A knot whose values moved by less than
 /// ChainOptions::step keeps its linearisation: in a long window only the newest knot is worked on.
 ///
 /// With many degrees of freedom the blocks in s are no longer small; the window is then solved as one sparse system
@@ -54,10 +54,10 @@ class ChainSolver {
   void restructure();
 
   int knots() const { return count_; }
-  double* knot(int k) { return &values_[static_cast<std::size_t>(slot(k)) * chain_->knot_size()]; }
+  double* knot(int k) { return row_of(values_, slot(k), chain_->knot_size()); }
   const double* knot(int k) const { return const_cast<ChainSolver*>(this)->knot(k); }
   /// The middle of the interval from knot k to k+1.
-  double* middle(int k) { return &middles_[static_cast<std::size_t>(slot(k)) * chain_->middle_size()]; }
+  double* middle(int k) { return row_of(middles_, slot(k), chain_->middle_size()); }
 
   /// Adds a knot at the end, its unknowns extrapolated from the knots before; the oldest is dropped when full (the next
   /// becomes the frozen past). Known values are copied from the last knot: the caller sets them.

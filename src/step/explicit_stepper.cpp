@@ -37,7 +37,8 @@ ExplicitStepper::ExplicitStepper(Acceleration& acceleration, const Tableau& tabl
 }
 
 bool ExplicitStepper::start(double t, const double* q, const double* v) {
-  t_ = t;
+  t_ = start_ = t;
+  steps_ = 0;
   std::copy(q, q + q_.size(), q_.begin());
   std::copy(v, v + v_.size(), v_.begin());
   input_(t_, u_.data());
@@ -70,7 +71,7 @@ bool ExplicitStepper::advance(double h) {
       v_[i] += h * tableau_.b[s] * rate_v_[s][i];
     }
   }
-  t_ += h;
+  t_ = start_ + ++steps_ * h;
   acceleration_.project(q_.data(), v_.data(), t_);
   input_(t_, u_.data());
   return acceleration_.solve(q_.data(), v_.data(), t_, u_.data(), a_.data(), lambda_.data());

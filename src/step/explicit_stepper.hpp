@@ -33,7 +33,7 @@ class ExplicitStepper {
 
   /// The state to start from; computes its acceleration.
   bool start(double t, const double* q, const double* v);
-  bool advance(double h);
+  bool advance(double h);  ///< the same h every time: t is a multiple of it, without the rounding of a sum
 
   double t() const { return t_; }
   const std::vector<double>& q() const { return q_; }
@@ -46,7 +46,8 @@ class ExplicitStepper {
   Acceleration& acceleration_;
   Tableau tableau_;
   Input input_;
-  double t_ = 0;
+  double t_ = 0, start_ = 0;
+  long steps_ = 0;
   std::vector<double> q_, v_, a_, lambda_, u_, stage_q_, stage_v_;
   std::vector<std::vector<double>> rate_q_, rate_v_;
 };

@@ -2,9 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 
 namespace kinegraph::task {
+namespace {
+
+/// What other verbs write of a motion: it does not drive anything, and is passed over.
+bool written_by_verbs(const Model& model, const std::string& name) {
+  const std::size_t dot = name.find('.'), last = name.rfind('.');
+  if (dot == std::string::npos) return false;
+  const std::string element = name.substr(0, dot), quantity = name.substr(last);
+  const auto one_of = [&](std::initializer_list<const char*> list) {
+    return std::any_of(list.begin(), list.end(), [&](const char* q) { return quantity == q; });
+  };
+  for (const Point& p : model.points) {
+    if (p.name == element && one_of({".x", ".y", ".vx", ".vy", ".ax", ".ay", ".fx", ".fy"})) return true;
+  }
+  for (const RelativeCoordinate& r : model.relative) {
+    if (r.name == element && one_of({".q", ".v", ".a"})) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<Model> with_input(const Model& model, const Trajectory& input, double time) {
   Model driven = model;
@@ -28,6 +50,7 @@ Result<Model> with_input(const Model& model, const Trajectory& input, double tim
     for (const auto& [place, candidate] : places) {
       if (place == name) law = candidate;
     }
+    if (!law && written_by_verbs(model, name)) continue;
     if (!law) {
       const std::string hint = did_you_mean(name, valid);
       fault(input.header_line, s < static_cast<int>(input.columns.size()) ? input.columns[s] : 1,

@@ -130,6 +130,19 @@ void set_targets(Motion& motion, const std::vector<SmoothMotion>& targets, int k
   }
 }
 
+std::vector<Held> columns_at(const std::vector<Prescribed>& columns, const std::vector<SmoothMotion>& targets, int k) {
+  std::vector<Held> held;
+  for (std::size_t c = 0; c < columns.size(); ++c) held.push_back({columns[c].coordinate, targets[c].value[k]});
+  return held;
+}
+
+Failure cannot_follow(const Start& start, double t, const Eigen::VectorXd& last_pose, const std::vector<Held>& held) {
+  const auto pose = assemble(start.system, t, last_pose, held);
+  return Failure::no_answer(fmt::format("the mechanism cannot follow the motion past t = {:g} s: {}", t,
+                                        pose ? "its torques are not determined there"
+                                             : pose.failure().diagnostics.front().message));
+}
+
 }  // namespace
 
 Result<InverseResult> inverse(const Model& original, const Trajectory& motion, const InverseOptions& options) {
@@ -160,14 +173,12 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
 
   std::vector<SmoothMotion> targets;
   build::NaturalOptions graph;
-  std::vector<Held> first;
   InverseSummary summary;
   for (const Prescribed& p : *columns) {
     const std::vector<double> samples = motion.column(p.series);
     const bool printed = p.series < static_cast<int>(motion.resolution.size());
     targets.push_back(differentiate(samples, *step, printed ? motion.resolution[p.series] : 0.0, options.noise));
     graph.given.prescribed.push_back(p.coordinate);
-    first.push_back({p.coordinate, targets.back().value[0]});
     summary.prescribed.push_back(p.name);
     summary.following_error_max = std::max(summary.following_error_max, targets.back().residual_max);
   }
@@ -175,7 +186,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   graph.given.known_inputs = given_inputs;
   graph.redundant = start->mobility.redundant;
   graph.step = *step;
-  auto pose = assemble(start->system, motion.times()[0], start->q, first);
+  auto pose = assemble(start->system, motion.times()[0], start->q, columns_at(*columns, targets, 0));
   if (!pose) return pose.failure();
 
   Motion march(*start, graph, relative, 2);
@@ -186,16 +197,14 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   result.trajectory.reserve(motion.samples());
   std::vector<double> phi(system.constraints());
   long iterations = 0;
+  Eigen::VectorXd last_pose = *pose;
   for (int k = 0; k < motion.samples(); ++k) {
     const double t = motion.times()[k];
     march.advance(t);
     set_targets(march, targets, k);
     const ChainOutcome outcome = march.solve();
-    if (!outcome.converged) {
-      return Failure::no_answer(fmt::format(
-          "the mechanism cannot follow the motion past t = {:g} s: '{}' stays open by {:.3g}", t,
-          march.worst(outcome), outcome.worst_residual));
-    }
+    if (!outcome.converged) return cannot_follow(*start, t, last_pose, columns_at(*columns, targets, k));
+    std::copy_n(march.q(march.last()), last_pose.size(), last_pose.begin());
     iterations += outcome.iterations;
     const int knot = march.last();
     system.position(march.q(knot), t, phi.data(), nullptr);

@@ -5,11 +5,12 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kWorn = 0.3;     // coordinates are chosen again when their quality falls to this share
+constexpr double kWorn = 0.8;     // coordinates are chosen again when their quality falls to this share
 constexpr int kCheckEvery = 4;    // knots between two looks at it
 constexpr double kTooNear = 0.3;  // share of one knot's progress within which a singular position is not resolved
 constexpr int kMostWait = 8;      // knots between two looks at how far the next singular position is
 constexpr int kWatched = 200;     // coordinates up to which singular positions are watched for
+constexpr double kPosition = 1e-6, kVelocity = 1e-3;  // how willing to be pivoted, next to accelerations and forces
 constexpr double kReluctant = 0.1;  // declared coordinates would rather be free columns of the elimination
 
 }  // namespace
@@ -22,10 +23,13 @@ Motion::Motion(const Start& start, const build::NaturalOptions& options, int rel
       choice_(*start.system, relative_coordinates, start.mobility.redundant),
       independent_(options.independent) {
   solver_.exclude_rows(names_.redundant_rows, names_.redundant_middle_rows);
+  // Constraints are pivoted on what they are about: Φ on q, Φ̇ on q̇, Φ̈ and the dynamics on q̈ and λ. What is left free are
+  // positions and velocities, declared coordinates first.
   const int n = start.system->coordinates();
-  for (int i = n - relative_coordinates; i < n; ++i) {
-    solver_.set_preference(names_.q, i, kReluctant);
-    solver_.set_preference(names_.v, i, kReluctant);
+  for (int i = 0; i < n; ++i) {
+    const double reluctant = i >= n - relative_coordinates ? kReluctant : 1;
+    solver_.set_preference(names_.q, i, reluctant * kPosition);
+    solver_.set_preference(names_.v, i, reluctant * kVelocity);
   }
   const bool free = names_.z >= 0 && !options.soft;
   for (int i = 0; free && i < static_cast<int>(independent_.size()); ++i) {
@@ -124,7 +128,7 @@ void Motion::watch_singularity() {
   margin_ = choice_.margin(q(last()), t);
   double nearest = margin_;
   const double rate = std::abs(margin_ - before) / margin_age_;
-  margin_rate_ = margin_age_ == 1 ? rate : std::max(rate, 0.5 * margin_rate_);
+  margin_rate_ = std::max(rate, 0.7 * margin_rate_);
   margin_age_ = 0;
   margin_wait_ = std::min<int>(kMostWait, static_cast<int>(0.25 * margin_ / (margin_rate_ + 1e-6)));
   if (names_.mid_q >= 0 && margin_wait_ == 0) {

@@ -256,6 +256,12 @@ Result<SimulateResult> simulate(const Model& original, const SimulateOptions& op
   }
   auto start = make_start(model);
   if (!start) return start.failure();
+  if (options.formulation == "independent" && start->mobility.independent.empty() &&
+      start->mobility.degrees_of_freedom > 0) {
+    return Failure::bad_input(fmt::format("formulation: independent is for mechanisms of up to 1000 coordinates, this "
+                                          "has {}; take natural",
+                                          start->mobility.coordinates));
+  }
   const long steps = std::max(1L, std::lround(options.time / options.step));
   Run run(model, *start, options, steps);
   if (options.method == "step") return step_through(run, *start, options, steps);

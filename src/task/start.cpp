@@ -146,6 +146,24 @@ Result<Start> leave_singular_pose(Start start, const Eigen::VectorXd& wish, cons
 
 namespace {
 
+/// Says which constraint stays open most, and by how much, where all together are open least.
+Failure not_assembled(const System& system, double t, const Eigen::VectorXd& guess, const std::vector<Held>& held) {
+  build::Instant instant = build::position_problem(system, t, guess, held, true);
+  OptimizerOptions options;
+  options.max_iterations = 300;
+  int worst = 0;
+  double miss = open(*system, t, guess, worst);
+  if (optimize(instant.graph, instant.values, options) && instant.position().allFinite()) {
+    miss = open(*system, t, instant.position(), worst);
+  }
+  const char* with = held.empty() ? "" : " with the given coordinates held";
+  if (miss < 1e-6 * system->typical_length()) {
+    return Failure::no_answer(fmt::format("cannot be assembled as drawn{}: draw it nearer to where it should be", with));
+  }
+  return Failure::no_answer(
+      fmt::format("cannot be assembled: '{}' stays open by {:.3g}{}", system->constraint_name(worst), miss, with));
+}
+
 /// One solve of the position problem.
 Result<Eigen::VectorXd> assemble_at_once(const System& system, double t, const Eigen::VectorXd& guess,
                                          const std::vector<Held>& held) {
@@ -162,15 +180,9 @@ Result<Eigen::VectorXd> assemble_at_once(const System& system, double t, const E
   if (!report) return report.failure();
   Eigen::VectorXd q = instant.position();
   const double miss = open(*system, t, q, worst);
-  if (!q.allFinite() || !(miss < 1e-9 * scale) || held_miss(q, held) > 1e-9) {
-    return Failure::no_answer(fmt::format("cannot be assembled: '{}' stays open by {:.3g}{}",
-                                          system->constraint_name(worst), miss,
-                                          held.empty() ? "" : " with the given coordinates held"));
-  }
-  if (!system->proper(q.data())) {
-    return Failure::no_answer("cannot be assembled: an angle is found half a turn away from the line it measures");
-  }
-  return q;
+  const bool closed = q.allFinite() && miss < 1e-9 * scale && held_miss(q, held) <= 1e-9;
+  if (closed && system->proper(q.data())) return q;
+  return not_assembled(system, t, guess, held);
 }
 
 }  // namespace
@@ -188,7 +200,10 @@ Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, 
       on_the_way[i].value = stage == stages ? held[i].value : from + (held[i].value - from) * stage / stages;
     }
     auto next = assemble_at_once(system, t, q, on_the_way);
-    if (!next) break;
+    if (!next) {  // it may still be reached in one leap; if not, this is where the way ends
+      auto leap = assemble_at_once(system, t, q, held);
+      return leap ? leap : next;
+    }
     q = std::move(*next);
   }
   return assemble_at_once(system, t, q, held);

@@ -28,7 +28,7 @@ planar_bodies:
 
 TEST(Unassemblable, IsToldByEveryTask) {
   const Model model = model_of(kTooShort);
-  const std::string text = "error: cannot be assembled: 'distance A-P' stays open by 1.84";
+  const std::string text = "error: cannot be assembled: 'distance A-P' stays open by 1.85";
   expect_failure(task::check(model), Failure::Kind::no_answer, 1, text);
   expect_failure(task::kinematics(model, {}), Failure::Kind::no_answer, 1, text);
   expect_failure(task::simulate(model, {}), Failure::Kind::no_answer, 1, text);

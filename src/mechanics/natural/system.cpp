@@ -1,5 +1,6 @@
 #include "kinegraph/mechanics/natural/system.hpp"
 
+#include <type_traits>
 #include <algorithm>
 
 #include "kinegraph/mechanics/natural/implementation.hpp"
@@ -72,7 +73,7 @@ void System::acceleration(const double* q, const double* v, const double* a, dou
 void System::hessian(const double* q, double /*t*/, const double* lambda, double* values) const {
   std::fill_n(values, self_->hessian.size(), 0.0);
   for_each(self_->constraints, [=](const auto& c) {
-    if constexpr (!c.equation.kHessian.empty())
+    if constexpr (!std::remove_cvref_t<decltype(c.equation)>::kHessian.empty())
       c.add_hessian(c.hessian, read(c.operands, PositionReader{q}), lambda[c.row], values);
   });
 }
@@ -110,7 +111,7 @@ void System::motion(const double* q, const double* v, const double* a, const dou
     for (std::size_t k = 0; k < g.size(); ++k)
       if (c.operands[k].moves()) r[c.operands[k].index] += force * g[k];
     if (phi_q) c.write_row(phi_q, [&g](int k) { return g[k]; });
-    if constexpr (!c.equation.kHessian.empty())
+    if constexpr (!std::remove_cvref_t<decltype(c.equation)>::kHessian.empty())
       if (r_q) c.add_hessian(c.stiffness, x, force, r_q);
   });
   for_each(s.forces, [=](const auto& f) {
