@@ -33,6 +33,9 @@ class Inverse final : public Verb {
     app.add_option("--actuators", actuators_,
                    "coordinates whose torque is asked for; default: the motors, else all angles")
         ->type_name("NAME,...");
+    app.add_option("--noise", noise_, "standard deviation of the samples of a recorded motion; 0: exact to their digits")
+        ->type_name("VALUE")
+        ->capture_default_str();
     app.add_flag("--reactions", reactions_, "also the joint forces, as P1.fx P1.fy");
     common_.declare(app, true);
   }
@@ -40,7 +43,7 @@ class Inverse final : public Verb {
 
  private:
   CommonOptions common_;
-  std::string motion_, columns_, actuators_;
+  std::string motion_, columns_, actuators_, noise_ = "0";
   bool reactions_ = false;
 };
 
@@ -64,6 +67,9 @@ Done Inverse::run() {
   OptionReader reader;
   common_.read(reader);
   if (motion_.empty()) reader.fault("motion", "is missing: kinegraph inverse MODEL --motion FILE.csv");
+  task::InverseOptions options;
+  options.noise = reader.number("noise", noise_);
+  if (!(options.noise >= 0)) reader.fault("noise", fmt::format("must be >= 0, is {}", noise_));
   if (!reader.ok()) return reader.failure();
 
   Result<Outputs> outputs = Outputs::open(common_);
@@ -77,7 +83,6 @@ Done Inverse::run() {
   const Result<Trajectory> motion = read_csv(motion_, csv);
   if (!motion) return motion.failure();
 
-  task::InverseOptions options;
   options.actuators = split_list(actuators_);
   options.reactions = reactions_;
   options.progress = bar.callback();
