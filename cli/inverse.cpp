@@ -33,7 +33,8 @@ class Inverse final : public Verb {
     app.add_option("--actuators", actuators_,
                    "coordinates whose torque is asked for; default: the motors, else all angles")
         ->type_name("NAME,...");
-    app.add_option("--noise", noise_, "standard deviation of the samples of a recorded motion; 0: exact to their digits")
+    app.add_option("--noise", noise_,
+                   "standard deviation of the samples of a recorded motion; 0: exact to their digits")
         ->type_name("VALUE")
         ->capture_default_str();
     app.add_flag("--reactions", reactions_, "also the joint forces, as P1.fx P1.fy");

@@ -6,9 +6,9 @@
 
 namespace kinegraph::build {
 
-/// Which coordinates are independent (000, section 2.2): those that Gaussian elimination of Φ_q with full pivoting leaves
-/// without a pivot. Rows are scaled to one; the columns of declared relative coordinates are scaled down, so that they are
-/// pivoted last and stay independent as long as they can. Nothing allocates after construction.
+/// Which coordinates are independent (000, section 2.2): those that Gaussian elimination of Φ_q with full pivoting
+/// leaves without a pivot. Rows are scaled to one; the columns of declared relative coordinates are scaled down, so
+/// that they are pivoted last and stay independent as long as they can. Nothing allocates after construction.
 class IndependentChoice {
  public:
   explicit IndependentChoice(const natural::System& system, int relative_coordinates,

@@ -15,8 +15,8 @@ struct Held {
   double value = 0;
 };
 
-/// The graph of a mechanism at one instant, with its values: what is held is known, and a prior draws the unknown toward
-/// a guess.
+/// The graph of a mechanism at one instant, with its values: what is held is known, and a prior draws the unknown
+/// toward a guess.
 struct Instant {
   std::shared_ptr<const natural::System> system;
   Graph graph;
@@ -26,8 +26,8 @@ struct Instant {
   Eigen::VectorXd velocity() const;
 };
 
-/// The position problem: Φ(q, t) = 0, q near `guess`, some coordinates held. With `open`, for mechanisms that do not close:
-/// the pose that leaves Φ open least (least squares).
+/// The position problem: Φ(q, t) = 0, q near `guess`, some coordinates held. With `open`, for mechanisms that do not
+/// close: the pose that leaves Φ open least (least squares).
 Instant position_problem(std::shared_ptr<const natural::System> system, double t, const Eigen::VectorXd& guess,
                          const std::vector<Held>& held, bool open = false);
 
@@ -44,7 +44,8 @@ struct Mobility {
   bool singular_here = false;    ///< the rank is lower at the first pose: the mechanism may branch there
 };
 
-/// From several poses, the first being the one asked about: a redundancy that holds at all of them is one of the geometry.
+/// From several poses, the first being the one asked about: a redundancy that holds at all of them is one of the
+/// geometry.
 Mobility mobility(const natural::System& system, double t, const std::vector<Eigen::VectorXd>& poses,
                   int relative_coordinates);
 

@@ -112,7 +112,8 @@ class Builder {
       knot(std::make_shared<Select>(m_, options_.redundant, "redundant multiplier"), {out_.lambda, zero_}, true, 0);
     }
     if (out_.law >= 0) {
-      knot(std::make_shared<Select>(system_->motors(), options_.given.known_inputs, "law"), {out_.u, out_.law}, true, 0);
+      knot(std::make_shared<Select>(system_->motors(), options_.given.known_inputs, "law"), {out_.u, out_.law}, true,
+           0);
     }
     if (independent()) {
       knot(select(options_.independent), {out_.q, out_.z}, hard, w.constraint);
@@ -153,10 +154,12 @@ class Builder {
         link(rule, {from(xd), from(xdd), to(xd), to(xdd)}, false, covariance);
         break;
       }
-      case Integrator::hermite_simpson: add_hermite_simpson(x, xd, xdd, size); break;
+      case Integrator::hermite_simpson:
+        add_hermite_simpson(x, xd, xdd, size);
+        break;
     }
-    // Keeps the dependent coordinates on their branch. The paper's plain equality qₖ₊₁ − qₖ brakes the motion (1e-4 m over
-    // its 5 s run); with the motion taken out it does not.
+    // Keeps the dependent coordinates on their branch. The paper's plain equality qₖ₊₁ − qₖ brakes the motion (1e-4 m
+    // over its 5 s run); with the motion taken out it does not.
     if (options_.soft && independent()) {
       link(std::make_shared<Trapezoidal>(n_, h), {from(out_.q), from(out_.v), to(out_.q), to(out_.v)}, false,
            options_.weights.equality);

@@ -47,8 +47,8 @@ struct NaturalChain {
   int mid_t = -1, mid_u = -1, mid_q = -1, mid_v = -1, mid_a = -1, mid_lambda = -1, mid_z = -1, mid_zd = -1,
       mid_zdd = -1;
   std::vector<std::shared_ptr<Select>> selectors;  ///< which coordinates are independent; may be changed, see below
-  std::vector<int> redundant_rows;         ///< hard rows of a knot to leave out
-  std::vector<int> redundant_middle_rows;  ///< the same for the middle of an interval
+  std::vector<int> redundant_rows;                 ///< hard rows of a knot to leave out
+  std::vector<int> redundant_middle_rows;          ///< the same for the middle of an interval
 };
 
 NaturalChain natural_chain(std::shared_ptr<const natural::System> system, const NaturalOptions& options);

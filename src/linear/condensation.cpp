@@ -7,11 +7,11 @@
 namespace kinegraph::linear {
 namespace {
 
-constexpr double kThreshold = 0.3;   // a pivot is at least this share of the largest entry of its row
-constexpr double kNothing = 1e-9;    // a row left with less than this share of itself waits until all others are pivoted
-constexpr double kStale = 0.05;      // see the class comment
-constexpr int kWaits = -2;           // as the pivot of a row
-constexpr int kReserve = 256;        // rows of small systems never reallocate when pivots are chosen again
+constexpr double kThreshold = 0.3;  // a pivot is at least this share of the largest entry of its row
+constexpr double kNothing = 1e-9;   // a row left with less than this share of itself waits until all others are pivoted
+constexpr double kStale = 0.05;     // see the class comment
+constexpr int kWaits = -2;          // as the pivot of a row
+constexpr int kReserve = 256;       // rows of small systems never reallocate when pivots are chosen again
 
 }  // namespace
 
@@ -319,12 +319,18 @@ void Condensation::substitute(double* x, int width) const {
 
 void Condensation::solve(double* x, int width) const {
   switch (width) {
-    case 1: return substitute<1>(x, width);
-    case 2: return substitute<2>(x, width);
-    case 3: return substitute<3>(x, width);
-    case 4: return substitute<4>(x, width);
-    case 5: return substitute<5>(x, width);
-    default: return substitute<0>(x, width);
+    case 1:
+      return substitute<1>(x, width);
+    case 2:
+      return substitute<2>(x, width);
+    case 3:
+      return substitute<3>(x, width);
+    case 4:
+      return substitute<4>(x, width);
+    case 5:
+      return substitute<5>(x, width);
+    default:
+      return substitute<0>(x, width);
   }
 }
 

@@ -17,8 +17,8 @@ namespace kinegraph::linear {
 /// first" of the design: what is left for the elimination in time are the few free columns s.
 ///
 /// A pivot that falls below 0.05 of its value when chosen (or grows 20-fold) makes the choice stale; the owner then
-/// calls choose() again. At a singular position no choice helps: a pivot below ε times the largest entry of its row is not
-/// divided by, its row is passed over and its column keeps the value it has.
+/// calls choose() again. At a singular position no choice helps: a pivot below ε times the largest entry of its row is
+/// not divided by, its row is passed over and its column keeps the value it has.
 class Condensation {
  public:
   /// `pattern`: the places of the values, in the order in which they will be given. An entry with a negative column
@@ -35,8 +35,8 @@ class Condensation {
   /// they compete to be a pivot: small for columns that would rather be free, 0 for those that must be.
   void choose(const double* values, std::span<const double> preference = {});
 
-  /// In which order rows are pivoted: definitions (x = …) cost no fill and come first; weak rows, which may come to depend
-  /// on each other, are next, and the only ones that relax() touches.
+  /// In which order rows are pivoted: definitions (x = …) cost no fill and come first; weak rows, which may come to
+  /// depend on each other, are next, and the only ones that relax() touches.
   enum class RowClass : char { definition, weak, other };
   void set_classes(std::vector<RowClass> classes);  ///< Resets the choice.
   /// ε for weak rows; it is kRounding for all others.
@@ -83,9 +83,9 @@ class Condensation {
     int row, multiplier, first;
   };
   struct PivotRow {
-    int diagonal, upper_end;        // places in lu_: diagonal, then the U part up to upper_end
-    int update_begin, update_end;   // rows below that hold this pivot's column
-    int source;                     // row of A
+    int diagonal, upper_end;       // places in lu_: diagonal, then the U part up to upper_end
+    int update_begin, update_end;  // rows below that hold this pivot's column
+    int source;                    // row of A
   };
 
   int rows_, columns_;

@@ -23,8 +23,8 @@ void ChainSolver::Group::add(const ChainFactor& f) {
 
 ChainSolver::ChainSolver(std::shared_ptr<const Chain> chain, int capacity, ChainOptions options)
     : chain_(std::move(chain)), capacity_(capacity), options_(options) {
-  const auto number = [](const std::vector<ChainVariable>& variables, std::vector<int>& column,
-                         std::vector<int>& place, std::vector<int>& variable) {
+  const auto number = [](const std::vector<ChainVariable>& variables, std::vector<int>& column, std::vector<int>& place,
+                         std::vector<int>& variable) {
     for (int v = 0; v < static_cast<int>(variables.size()); ++v) {
       for (int i = 0; i < variables[v].size; ++i) {
         column.push_back(variables[v].known ? -1 : static_cast<int>(place.size()));
@@ -396,8 +396,8 @@ bool ChainSolver::linearize_link(int k) {
 }
 
 // The normal equations of all soft rows, block tridiagonal: Dₖ sₖ + Oₖ₋₁ᵀ sₖ₋₁ + Oₖ sₖ₊₁ = bₖ. Block Cholesky, from the
-// newest knot to the oldest: the rows of an interval determine its later knot, so that nothing cancels. (Forward in time
-// the information that is left about an unstable motion shrinks until rounding eats it.)
+// newest knot to the oldest: the rows of an interval determine its later knot, so that nothing cancels. (Forward in
+// time the information that is left about an unstable motion shrinks until rounding eats it.)
 bool ChainSolver::solve_in_time() {
   const int f = free_, m = soft_link_.rows(), ml = soft_knot_.rows();
   for (int k = count_ - 1; k >= 1; --k) {
@@ -455,9 +455,7 @@ double ChainSolver::update() {
   const int f = free_, nx = unknowns(), m = soft_link_.rows(), ny = static_cast<int>(middle_place_.size());
   double step = 0;
   // What was relaxed keeps its first linearisation once newer knots have come: solving it again only gathers noise.
-  const auto held = [&](double epsilon, int k) {
-    return epsilon > linear::Condensation::kRounding && k < count_ - 1;
-  };
+  const auto held = [&](double epsilon, int k) { return epsilon > linear::Condensation::kRounding && k < count_ - 1; };
   for (int k = 1; k < count_; ++k) {
     const double* s = row_of(rhs_, slot(k), f);
     double* p = row_of(particular_, slot(k), nx);

@@ -20,8 +20,8 @@ struct ChainOptions {
 struct ChainOutcome {
   bool converged = false;
   int iterations = 0;
-  double residual = 0;       ///< largest hard residual, relative to the terms of its row
-  double step = 0;           ///< largest relative change in the last iteration
+  double residual = 0;        ///< largest hard residual, relative to the terms of its row
+  double step = 0;            ///< largest relative change in the last iteration
   int worst_row = 0;          ///< the hard row with that residual: ≥ 0 of a knot, −1 − r of an interval
   double worst_residual = 0;  ///< absolute
 };
@@ -86,7 +86,7 @@ class ChainSolver {
   struct Bound {  // a factor with its slots resolved to offsets
     const Factor* factor;
     std::vector<ChainSlot> slots;
-    int row = 0;    // its first row and its first Jacobian value in the group
+    int row = 0;  // its first row and its first Jacobian value in the group
     int entry = 0;
   };
   struct Term {  // a Jacobian value in an unknown column

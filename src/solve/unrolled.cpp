@@ -7,7 +7,8 @@
 namespace kinegraph {
 namespace {
 
-constexpr double kCompliance = 1e-12;  // lets redundant rows share their multipliers; the steps are iterated, so no bias
+constexpr double kCompliance =
+    1e-12;  // lets redundant rows share their multipliers; the steps are iterated, so no bias
 
 }  // namespace
 

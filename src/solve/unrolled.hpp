@@ -9,8 +9,8 @@
 namespace kinegraph {
 
 /// A window of a chain as one sparse system: for mechanisms with so many degrees of freedom that the dense blocks of
-/// slice-first elimination would cost more than they save. Hard rows and soft rows together are factored by the block LDLᵀ
-/// with a fill-reducing order, whose cost is linear in the number of bodies.
+/// slice-first elimination would cost more than they save. Hard rows and soft rows together are factored by the block
+/// LDLᵀ with a fill-reducing order, whose cost is linear in the number of bodies.
 class Unrolled {
  public:
   Unrolled(const Chain& chain, int knots);

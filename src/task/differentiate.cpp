@@ -38,7 +38,10 @@ Block noise_inverse() {
 class Spline {
  public:
   explicit Spline(const std::vector<double>& samples)
-      : samples_(samples), to_to_(noise_inverse()), diagonal_(samples.size()), coupling_(samples.size()),
+      : samples_(samples),
+        to_to_(noise_inverse()),
+        diagonal_(samples.size()),
+        coupling_(samples.size()),
         x_(samples.size()) {
     const Block phi = transition();
     from_to_ = -phi.transpose() * to_to_;
@@ -99,8 +102,7 @@ SmoothMotion through_all(const std::vector<double>& samples, double step) {
 
 }  // namespace
 
-SmoothMotion differentiate(const std::vector<double>& samples, double step, double resolution,
-                           double noise) {
+SmoothMotion differentiate(const std::vector<double>& samples, double step, double resolution, double noise) {
   const int n = static_cast<int>(samples.size());
   if (n <= kState) return through_all(samples, step);
   SmoothMotion motion;

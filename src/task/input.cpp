@@ -54,8 +54,9 @@ Result<Model> with_input(const Model& model, const Trajectory& input, double tim
     if (!law) {
       const std::string hint = did_you_mean(name, valid);
       fault(input.header_line, s < static_cast<int>(input.columns.size()) ? input.columns[s] : 1,
-            valid.empty() ? fmt::format("column '{}' drives nothing: the model has no motor, torque or load", name)
-                          : fmt::format("column '{}' drives nothing; expected {}{}", name, fmt::join(valid, ", "), hint));
+            valid.empty()
+                ? fmt::format("column '{}' drives nothing: the model has no motor, torque or load", name)
+                : fmt::format("column '{}' drives nothing; expected {}{}", name, fmt::join(valid, ", "), hint));
       continue;
     }
     auto recording = std::make_shared<Recording>();

@@ -55,8 +55,8 @@ Result<std::vector<Prescribed>> find_columns(const Model& model, const natural::
   }
   if (!faults.diagnostics.empty()) return faults;
   if (found.empty()) {
-    return Failure::bad_input(header(motion), fmt::format("no column prescribes a coordinate; expected one of {}",
-                                                          fmt::join(valid, ", ")));
+    return Failure::bad_input(
+        header(motion), fmt::format("no column prescribes a coordinate; expected one of {}", fmt::join(valid, ", ")));
   }
   return found;
 }
@@ -138,9 +138,9 @@ std::vector<Held> columns_at(const std::vector<Prescribed>& columns, const std::
 
 Failure cannot_follow(const Start& start, double t, const Eigen::VectorXd& last_pose, const std::vector<Held>& held) {
   const auto pose = assemble(start.system, t, last_pose, held);
-  return Failure::no_answer(fmt::format("the mechanism cannot follow the motion past t = {:g} s: {}", t,
-                                        pose ? "its torques are not determined there"
-                                             : pose.failure().diagnostics.front().message));
+  return Failure::no_answer(
+      fmt::format("the mechanism cannot follow the motion past t = {:g} s: {}", t,
+                  pose ? "its torques are not determined there" : pose.failure().diagnostics.front().message));
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kSame = 1e-6;        // poses nearer than this share of the mechanism's size are one branch
+constexpr double kSame = 1e-6;  // poses nearer than this share of the mechanism's size are one branch
 constexpr int kFewestStarts = 60, kMostStarts = 4000;
-constexpr int kQuiet = 12;            // a search ends after this many tries per branch found without a new one
+constexpr int kQuiet = 12;  // a search ends after this many tries per branch found without a new one
 
 double measure(const natural::System& system, const Eigen::VectorXd& q, double t) {
   std::vector<double> phi(system.constraints());
@@ -49,8 +49,7 @@ double distance(const natural::System& system, const Model& model, const Eigen::
   const int points = system.coordinates() - static_cast<int>(model.relative.size());
   for (int i = 0; i < system.coordinates(); ++i) {
     double d = a[i] - b[i];
-    const bool angle =
-        i >= points && model.relative[i - points].type != RelativeCoordinate::Type::relative_position;
+    const bool angle = i >= points && model.relative[i - points].type != RelativeCoordinate::Type::relative_position;
     if (angle) d = std::remainder(d, 2 * M_PI) * system.typical_length();
     most = std::max(most, std::abs(d));
   }
@@ -59,8 +58,8 @@ double distance(const natural::System& system, const Model& model, const Eigen::
 
 /// Every way to put the mechanism together with its independent coordinates held: searched from random starts, until
 /// many tries in a row have found nothing new.
-Result<std::vector<Eigen::VectorXd>> find_branches(const Model& model, const Start& start, const std::vector<Held>& held,
-                                                   const KinematicsOptions& options) {
+Result<std::vector<Eigen::VectorXd>> find_branches(const Model& model, const Start& start,
+                                                   const std::vector<Held>& held, const KinematicsOptions& options) {
   const natural::System& system = *start.system;
   std::vector<Eigen::VectorXd> found = {start.q};
   std::mt19937_64 random(options.seed);

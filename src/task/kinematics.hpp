@@ -20,13 +20,13 @@ struct Move {
 struct KinematicsOptions {
   std::optional<Move> move;
   bool branches = false;
-  int starts = 0;           ///< tries of the branch search; 0: chosen from the size of the mechanism
+  int starts = 0;  ///< tries of the branch search; 0: chosen from the size of the mechanism
   unsigned long seed = 0;
   Progress progress;
 };
 
 struct KinematicsResult {
-  Trajectory trajectory;            ///< one row for an assembly, one per sample of a move, one per branch
+  Trajectory trajectory;  ///< one row for an assembly, one per sample of a move, one per branch
   int degrees_of_freedom = 0;
   double constraint_max = 0;
   std::vector<std::string> independent;  ///< names of the coordinates held while assembling

@@ -23,8 +23,8 @@ Motion::Motion(const Start& start, const build::NaturalOptions& options, int rel
       choice_(*start.system, relative_coordinates, start.mobility.redundant),
       independent_(options.independent) {
   solver_.exclude_rows(names_.redundant_rows, names_.redundant_middle_rows);
-  // Constraints are pivoted on what they are about: Φ on q, Φ̇ on q̇, Φ̈ and the dynamics on q̈ and λ. What is left free are
-  // positions and velocities, declared coordinates first.
+  // Constraints are pivoted on what they are about: Φ on q, Φ̇ on q̇, Φ̈ and the dynamics on q̈ and λ. What is left free
+  // are positions and velocities, declared coordinates first.
   const int n = start.system->coordinates();
   for (int i = 0; i < n; ++i) {
     const double reluctant = i >= n - relative_coordinates ? kReluctant : 1;
@@ -117,8 +117,8 @@ ChainOutcome Motion::solve() {
   return solver_.solve();
 }
 
-// Where Φ_q loses rank, the velocity across the branch is known to ε/σ² and the acceleration to ε/σ³ (ε: rounding, σ: the
-// smallest pivot). One knot may fall so near that nothing is left of them; there they stay as extrapolated, for the
+// Where Φ_q loses rank, the velocity across the branch is known to ε/σ² and the acceleration to ε/σ³ (ε: rounding, σ:
+// the smallest pivot). One knot may fall so near that nothing is left of them; there they stay as extrapolated, for the
 // motion along the branch is smooth. σ is looked at as often as its rate of change asks for.
 void Motion::watch_singularity() {
   if (start_.system->coordinates() > kWatched || start_.system->constraints() == 0) return;

@@ -10,8 +10,8 @@
 
 namespace kinegraph::task {
 
-/// A mechanism marching in time: the chain of its graph, solved knot by knot (or, in batch, all knots at once). Shared by
-/// the tasks that follow a motion; it only names the variables and keeps the known ones up to date.
+/// A mechanism marching in time: the chain of its graph, solved knot by knot (or, in batch, all knots at once). Shared
+/// by the tasks that follow a motion; it only names the variables and keeps the known ones up to date.
 class Motion {
  public:
   Motion(const Start& start, const build::NaturalOptions& options, int relative_coordinates, int capacity);
@@ -57,7 +57,8 @@ class Motion {
   double quality_ = 1;
   int coordinate_changes_ = 0, since_check_ = 0;
 
-  // How far the newest knot is from a singular position (smallest pivot of Φ_q), how fast that changes, when to look again.
+  // How far the newest knot is from a singular position (smallest pivot of Φ_q), how fast that changes, when to look
+  // again.
   double margin_ = 1, margin_rate_ = 0;
   int margin_wait_ = 0, margin_age_ = 0;
   bool falling_ = false;

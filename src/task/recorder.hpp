@@ -16,8 +16,7 @@ class Recorder {
 
   const std::vector<std::string>& names() const { return names_; }
   /// One row, good until the next call.
-  const double* row(const double* q, const double* v, const double* a, const double* lambda, const double* u,
-                    double t);
+  const double* row(const double* q, const double* v, const double* a, const double* lambda, const double* u, double t);
 
  private:
   std::shared_ptr<const natural::System> system_;

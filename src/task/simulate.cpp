@@ -25,9 +25,10 @@ using Clock = std::chrono::steady_clock;
 void check_choice(const std::string& field, const std::string& value, const std::vector<std::string>& valid,
                   Failure& faults) {
   if (std::find(valid.begin(), valid.end(), value) != valid.end()) return;
-  faults.diagnostics.push_back({Severity::error, {}, fmt::format("{}: must be one of {}, is '{}'{}", field,
-                                                                 fmt::join(valid, ", "), value,
-                                                                 did_you_mean(value, valid))});
+  faults.diagnostics.push_back({Severity::error,
+                                {},
+                                fmt::format("{}: must be one of {}, is '{}'{}", field, fmt::join(valid, ", "), value,
+                                            did_you_mean(value, valid))});
 }
 
 template <class T>
@@ -60,8 +61,7 @@ Failure check_options(const SimulateOptions& o) {
 
 build::NaturalOptions graph_options(const SimulateOptions& o, const Mobility& mobility) {
   build::NaturalOptions g;
-  g.formulation =
-      o.formulation == "independent" ? build::Formulation::independent : build::Formulation::natural;
+  g.formulation = o.formulation == "independent" ? build::Formulation::independent : build::Formulation::natural;
   g.integrator = o.integrator == "euler"         ? build::Integrator::euler
                  : o.integrator == "trapezoidal" ? build::Integrator::trapezoidal
                                                  : build::Integrator::hermite_simpson;
@@ -154,9 +154,9 @@ class Run {
 };
 
 Failure no_convergence(double t, const Motion& motion, const ChainOutcome& outcome) {
-  return Failure::no_answer(fmt::format(
-      "no motion past t = {:g} s: after {} iterations '{}' is still off by {:.3g}; a smaller step may help", t,
-      outcome.iterations, motion.worst(outcome), outcome.worst_residual));
+  return Failure::no_answer(
+      fmt::format("no motion past t = {:g} s: after {} iterations '{}' is still off by {:.3g}; a smaller step may help",
+                  t, outcome.iterations, motion.worst(outcome), outcome.worst_residual));
 }
 
 void sample(Run& run, long k, Motion& m, int knot) {
@@ -173,8 +173,7 @@ void describe(Run& run, const SimulateOptions& options, Motion& motion) {
 /// Fixed lag: a window of knots moves along, what leaves it is frozen.
 Result<SimulateResult> smooth(Run& run, const Model& model, const Start& start, const SimulateOptions& options,
                               long steps) {
-  Motion motion(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()),
-                options.window);
+  Motion motion(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()), options.window);
   motion.begin(0, start.q, start.v, start.a, start.lambda);
   const auto begin = Clock::now();
   long iterations = 0;
@@ -235,7 +234,8 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
   record(0);
   for (long k = 1; k <= steps && fine; ++k) {
     fine = stepper.advance(options.step);
-    if (!fine) return Failure::no_answer(fmt::format("no motion past t = {:g} s: accelerations are not finite", run.time(k)));
+    if (!fine)
+      return Failure::no_answer(fmt::format("no motion past t = {:g} s: accelerations are not finite", run.time(k)));
     record(k);
     if (!run.go_on(k)) return Failure::interrupted();
   }
@@ -258,9 +258,10 @@ Result<SimulateResult> simulate(const Model& original, const SimulateOptions& op
   if (!start) return start.failure();
   if (options.formulation == "independent" && start->mobility.independent.empty() &&
       start->mobility.degrees_of_freedom > 0) {
-    return Failure::bad_input(fmt::format("formulation: independent is for mechanisms of up to 1000 coordinates, this "
-                                          "has {}; take natural",
-                                          start->mobility.coordinates));
+    return Failure::bad_input(
+        fmt::format("formulation: independent is for mechanisms of up to 1000 coordinates, this "
+                    "has {}; take natural",
+                    start->mobility.coordinates));
   }
   const long steps = std::max(1L, std::lround(options.time / options.step));
   Run run(model, *start, options, steps);

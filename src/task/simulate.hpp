@@ -13,18 +13,18 @@
 namespace kinegraph::task {
 
 struct SimulateOptions {
-  double time = 5.0;                           ///< s
-  double step = 1e-3;                          ///< s
-  std::string formulation = "natural";         ///< natural | independent
-  std::string method = "smoother";             ///< smoother (fixed lag, past frozen) | batch | step
-  std::string integrator = "";                 ///< euler | trapezoidal | hermite-simpson (default); with step: rk4 (default) …
-  int window = 2;                              ///< knots of the smoother, the frozen one included
-  std::string weights = "hard";                ///< hard | soft (the covariances of 000, Table 2)
-  std::map<std::string, double> soft_scale;    ///< factors on those: prior, integrator, dynamics, constraint, equality
-  std::optional<Trajectory> input;             ///< recorded torques and forces: motor.tau, load.fx, load.fy, body torque .tau
+  double time = 5.0;                    ///< s
+  double step = 1e-3;                   ///< s
+  std::string formulation = "natural";  ///< natural | independent
+  std::string method = "smoother";      ///< smoother (fixed lag, past frozen) | batch | step
+  std::string integrator = "";   ///< euler | trapezoidal | hermite-simpson (default); with step: rk4 (default) …
+  int window = 2;                ///< knots of the smoother, the frozen one included
+  std::string weights = "hard";  ///< hard | soft (the covariances of 000, Table 2)
+  std::map<std::string, double> soft_scale;  ///< factors on those: prior, integrator, dynamics, constraint, equality
+  std::optional<Trajectory> input;  ///< recorded torques and forces: motor.tau, load.fx, load.fy, body torque .tau
   bool reactions = false;
-  int every = 1;                               ///< keep every n-th sample
-  bool keep = true;                            ///< false: samples go to `sample` only, and memory does not grow
+  int every = 1;     ///< keep every n-th sample
+  bool keep = true;  ///< false: samples go to `sample` only, and memory does not grow
   std::function<void(const std::vector<std::string>&)> begin;  ///< told the names of the series, once
   std::function<void(double t, const double* row)> sample;     ///< told every sample kept, as it is made
   Progress progress;
@@ -32,7 +32,7 @@ struct SimulateOptions {
 
 struct SimulateSummary {
   long steps = 0;
-  double wall_s = 0;   ///< of the step loop
+  double wall_s = 0;  ///< of the step loop
   double step_us = 0;
   double iterations_mean = 0;
   int iterations_max = 0;
@@ -40,11 +40,11 @@ struct SimulateSummary {
   double constraint_velocity_max = 0;  ///< max |Φ̇|
   double energy_start = 0, energy_end = 0;
   double kinetic_start = 0, kinetic_max = 0;
-  double energy_error = 0;             ///< max |E − E₀ − work done|, J
-  double energy_drift = 0;             ///< the same over the largest kinetic energy
+  double energy_error = 0;  ///< max |E − E₀ − work done|, J
+  double energy_drift = 0;  ///< the same over the largest kinetic energy
   int degrees_of_freedom = 0, redundant_constraints = 0;
   int repivots = 0, coordinate_changes = 0;
-  long singular_passes = 0;            ///< times the mechanism went through a position where it could branch
+  long singular_passes = 0;  ///< times the mechanism went through a position where it could branch
   std::string formulation, integrator, method, weights;
   int window = 0;
   double step = 0, time = 0;

@@ -62,13 +62,14 @@ TEST(Simulate, RefusesBadOptionsAllAtOnce) {
   const auto result = simulate(pendulums(1), options);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.failure().exit_status(), 2);
-  EXPECT_EQ(result.failure().to_string(),
-            "error: step: must be > 0, is -0.001\n"
-            "error: window: must be >= 2, is 1\n"
-            "error: formulation: must be one of natural, independent, is 'naturel'; did you mean 'natural'?\n"
-            "error: soft-scale: must be one of prior, integrator, dynamics, constraint, equality, is 'dynamic'; did you "
-            "mean 'dynamics'?\n"
-            "error: soft-scale dynamic: must be > 0, is 0");
+  EXPECT_EQ(
+      result.failure().to_string(),
+      "error: step: must be > 0, is -0.001\n"
+      "error: window: must be >= 2, is 1\n"
+      "error: formulation: must be one of natural, independent, is 'naturel'; did you mean 'natural'?\n"
+      "error: soft-scale: must be one of prior, integrator, dynamics, constraint, equality, is 'dynamic'; did you "
+      "mean 'dynamics'?\n"
+      "error: soft-scale dynamic: must be > 0, is 0");
 }
 
 TEST(Simulate, StopsWhenTold) {
@@ -120,8 +121,7 @@ TEST(Simulate, RecordedTorqueDrivesAMotor) {
   options.time = 2;
   const auto short_input = simulate(model, options);
   ASSERT_FALSE(short_input);
-  EXPECT_EQ(short_input.failure().to_string(),
-            "error: the recording ends at 1 s, before the simulation's 2 s");
+  EXPECT_EQ(short_input.failure().to_string(), "error: the recording ends at 1 s, before the simulation's 2 s");
 }
 
 TEST(Start, HeldAnglesAreReachedOnTheSameBranch) {

@@ -14,10 +14,10 @@ namespace {
 
 using System = std::shared_ptr<const natural::System>;
 
-constexpr int kNearbyPoses = 3;     // besides the pose itself, to tell a singular position from a redundancy
+constexpr int kNearbyPoses = 3;       // besides the pose itself, to tell a singular position from a redundancy
 constexpr double kLargestMove = 0.2;  // a held coordinate (rad, m) is brought farther than this in stages
 constexpr int kMostStages = 100;
-constexpr int kBranchTries = 12;    // starts of the search for the directions in which a singular pose can be left
+constexpr int kBranchTries = 12;  // starts of the search for the directions in which a singular pose can be left
 
 double largest(const std::vector<double>& x, int& where) {
   double most = 0;
@@ -158,7 +158,8 @@ Failure not_assembled(const System& system, double t, const Eigen::VectorXd& gue
   }
   const char* with = held.empty() ? "" : " with the given coordinates held";
   if (miss < 1e-6 * system->typical_length()) {
-    return Failure::no_answer(fmt::format("cannot be assembled as drawn{}: draw it nearer to where it should be", with));
+    return Failure::no_answer(
+        fmt::format("cannot be assembled as drawn{}: draw it nearer to where it should be", with));
   }
   return Failure::no_answer(
       fmt::format("cannot be assembled: '{}' stays open by {:.3g}{}", system->constraint_name(worst), miss, with));
@@ -226,8 +227,8 @@ Result<Start> make_start(const Model& model) {
   auto q = assemble(start.system, 0, system.guess(), positions);
   if (!q) return std::move(q).failure();
   start.q = std::move(*q);
-  start.mobility = build::mobility(system, 0, nearby_poses(start.system, 0, start.q),
-                                   static_cast<int>(model.relative.size()));
+  start.mobility =
+      build::mobility(system, 0, nearby_poses(start.system, 0, start.q), static_cast<int>(model.relative.size()));
   polish(start.system, 0, start.mobility.redundant, start.q);
   if (start.mobility.singular_here) {
     auto left = leave_singular_pose(start, wish, rates);

@@ -12,9 +12,9 @@ namespace kinegraph::task {
 using build::Held;
 using build::Mobility;
 
-/// A pose with Φ(q, t) = 0 near `guess`, some coordinates held; these are brought to their values in small stages, so that
-/// the mechanism keeps its branch. If there is none: no_answer, naming the constraint that
-/// is left open most and by how much.
+/// A pose with Φ(q, t) = 0 near `guess`, some coordinates held; these are brought to their values in small stages, so
+/// that the mechanism keeps its branch. If there is none: no_answer, naming the constraint that is left open most and
+/// by how much.
 Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, double t, const Eigen::VectorXd& guess,
                                  const std::vector<Held>& held);
 

@@ -62,7 +62,8 @@ TEST_P(Parallelogram, PassesItsSingularPositions) {
             << theta << " rad\n";
   EXPECT_GE(found.summary.singular_passes, 5);
   EXPECT_NEAR(found.summary.singular_passes, crossings, 1);  // one at either end may be half a pass
-  // Independent coordinates pass too, but less exactly: one coordinate carries what least squares over all of them evens out.
+  // Independent coordinates pass too, but less exactly: one coordinate carries what least squares over all of them
+  // evens out.
   const bool natural = std::string(c.formulation) == "natural";
   EXPECT_LT(energy, natural ? 1e-5 : 1e-3);
   EXPECT_LT(branch, natural ? 1e-6 : 2e-6);

@@ -1,7 +1,7 @@
 #include "kinegraph/mechanics/natural/system.hpp"
 
-#include <type_traits>
 #include <algorithm>
+#include <type_traits>
 
 #include "kinegraph/mechanics/natural/implementation.hpp"
 
