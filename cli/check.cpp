@@ -16,7 +16,7 @@ class Check final : public Verb {
   std::string_view teaching() const override {
     return "Examples:\n"
            "  kinegraph check fourbar.yaml                  bodies, joints, degrees of freedom, warnings\n"
-           "  kinegraph check fourbar.yaml --set L=1.2      the same with another crank length\n"
+           "  kinegraph check fourbar.yaml --set crank_length=1.2      the same with another crank length\n"
            "  kinegraph check fourbar.yaml --json -         for machines\n\n"
            "Exit status 1 if the mechanism cannot be assembled (the message says which constraint and by how much),\n"
            "2 if the file has faults (all are told, as file:line:column).\n";

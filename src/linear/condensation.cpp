@@ -269,6 +269,7 @@ bool Condensation::factor(const double* values) {
   const int* target = target_.data();
   bool fresh = true;
   smallest_pivot_ = 1e300;
+  passed_over_ = -1;
   for (std::size_t k = 0; k < pivots_.size(); ++k) {
     const PivotRow& p = pivots_[k];
     const double pivot = lu[p.diagonal];
@@ -277,6 +278,7 @@ bool Condensation::factor(const double* values) {
     const bool kept = size >= kStale * reference_[k] && size * kStale <= reference_[k];
     fresh = fresh && (kept || std::max(size, reference_[k]) < epsilon);
     const double inverse = size > epsilon ? 1 / pivot : 0;
+    if (inverse == 0) passed_over_ = p.source;
     smallest_pivot_ = std::min(smallest_pivot_, size / (row_scale_[p.source] + 1e-300));
     inverse_[k] = inverse;
     const int count = p.upper_end - p.diagonal - 1;

@@ -65,6 +65,8 @@ class Condensation {
   };
   std::span<const FreeEntry> free_entries() const { return free_entry_; }
 
+  /// A row of A that the last factor() passed over for want of a pivot; −1 if there was none.
+  int passed_over() const { return passed_over_; }
   double smallest_pivot() const { return smallest_pivot_; }  ///< of the last factor(), relative to its row
   long operations() const { return static_cast<long>(target_.size()); }
 
@@ -105,6 +107,7 @@ class Condensation {
   std::vector<Update> updates_;
   std::vector<int> target_;
   std::vector<int> upper_row_;  // for each place in lu_: the pivot whose column it is
+  int passed_over_ = -1;
   double smallest_pivot_ = 0, relaxation_ = kRounding;
 
   // work space of choose(), kept so that choosing again does not allocate

@@ -100,6 +100,7 @@ void ChainSolver::restructure() {
     collect_terms(*g);
   }
   set_patterns();
+  unrolled_.reset();
   chosen_ = link_chosen_ = false;
   std::fill(dirty_.begin(), dirty_.end(), 1);
   std::fill(link_dirty_.begin(), link_dirty_.end(), 1);
@@ -311,6 +312,17 @@ void ChainSolver::relax(double epsilon) {
 
 bool ChainSolver::many_freedoms() const { return free_ > kSmallBlocks; }
 
+// A row without a pivot has not moved anything: that it holds must be seen.
+bool ChainSolver::passed_over_rows_hold(ChainOutcome& outcome) {
+  const int row = knot_hard_.passed_over(), newest = count_ - 1;
+  if (row < 0 || newest < 1 || relaxed_[slot(newest)] > linear::Condensation::kRounding) return true;
+  evaluate(hard_knot_, newest, false, false);
+  outcome.worst_row = row;
+  outcome.worst_residual = std::abs(hard_knot_.residual[row]);
+  outcome.residual = outcome.worst_residual / (knot_scale_[row] + 1e-300);
+  return outcome.worst_residual <= 1e-6 * (knot_scale_[row] + 1e-6);
+}
+
 ChainOutcome ChainSolver::solve_unrolled() {
   if (!unrolled_ || unrolled_->knots() != count_) unrolled_ = std::make_unique<Unrolled>(*chain_, count_);
   const int size = chain_->knot_size(), middle_size = chain_->middle_size();
@@ -357,7 +369,7 @@ ChainOutcome ChainSolver::solve() {
     outcome.step = update();
     if (!std::isfinite(outcome.step)) return outcome;
     if (outcome.step <= options_.step) {
-      outcome.converged = true;
+      outcome.converged = passed_over_rows_hold(outcome);
       return outcome;
     }
     check_residuals(outcome);

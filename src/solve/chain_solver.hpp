@@ -125,6 +125,7 @@ class ChainSolver {
   double move(double* x, const double* delta, const std::vector<int>& place, const std::vector<int>& variable,
               std::vector<double>& typical);
   void check_residuals(ChainOutcome& outcome);
+  bool passed_over_rows_hold(ChainOutcome& outcome);
   bool many_freedoms() const;
   ChainOutcome solve_unrolled();
   void extrapolate(const std::vector<double>& past, int size, const std::vector<int>& places, double* x) const;

@@ -28,8 +28,6 @@ Acceleration::Acceleration(std::shared_ptr<const natural::System> system, const 
   rhs_.assign(n_ + m_, 0.0);
   work_.assign(n_ + m_, 0.0);
   bias_.assign(m_, 0.0);
-  bias_q_.assign(jacobian_size_, 0.0);
-  bias_v_.assign(jacobian_size_, 0.0);
 }
 
 void Acceleration::substitute(double* x) {

@@ -19,13 +19,16 @@ class Acceleration {
  public:
   Acceleration(std::shared_ptr<const natural::System> system, const std::vector<int>& redundant = {});
 
-  /// q̈ and λ (either may be null). False if the mechanism is at a position where they are not determined.
+  /// q̈ and λ (either may be null). False if they are not finite.
   bool solve(const double* q, const double* v, double t, const double* u, double* a, double* lambda);
 
   /// One Newton step onto Φ = 0 and Φ̇ = 0 with the factorisation of the last solve(): q and v change.
   void project(double* q, double* v, double t);
 
   const natural::System& system() const { return *system_; }
+  /// The coordinate or constraint (n + row) that the last solve() could not determine, −1 if none: a part without mass,
+  /// or a singular position.
+  int undetermined() const { return kkt_.passed_over(); }
   int repivots() const { return repivots_; }
 
  private:
@@ -34,7 +37,7 @@ class Acceleration {
   std::shared_ptr<const natural::System> system_;
   int n_, m_;
   linear::Condensation kkt_;
-  std::vector<double> values_, zero_, rhs_, work_, bias_, bias_q_, bias_v_;
+  std::vector<double> values_, zero_, rhs_, work_, bias_;
   std::vector<int> column_of_multiplier_;
   int jacobian_begin_ = 0, jacobian_size_ = 0, repivots_ = 0;
   bool chosen_ = false;

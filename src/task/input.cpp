@@ -41,6 +41,7 @@ Result<Model> with_input(const Model& model, const Trajectory& input, double tim
   for (const auto& [name, law] : places) valid.push_back(name);
 
   Failure faults{Failure::Kind::bad_input, {}};
+  bool drives = false;
   const auto fault = [&](int line, int column, std::string message) {
     faults.diagnostics.push_back({Severity::error, {input.file, line, column}, std::move(message)});
   };
@@ -59,10 +60,18 @@ Result<Model> with_input(const Model& model, const Trajectory& input, double tim
                 : fmt::format("column '{}' drives nothing; expected {}{}", name, fmt::join(valid, ", "), hint));
       continue;
     }
+    drives = true;
     auto recording = std::make_shared<Recording>();
     recording->times = input.times();
     recording->values = input.column(s);
     *law = Law(std::shared_ptr<const Recording>(std::move(recording)));
+  }
+  if (!drives && faults.diagnostics.empty()) {
+    fault(input.header_line, 1, fmt::format("no column drives anything; expected {}", fmt::join(valid, ", ")));
+  }
+  if (input.samples() > 0 && input.times().front() > 0) {
+    fault(input.lines.empty() ? 0 : input.lines.front(), 1,
+          fmt::format("the recording starts at {:g} s, after the simulation's 0 s", input.times().front()));
   }
   if (input.samples() == 0) {
     fault(input.header_line, 1, "no samples");

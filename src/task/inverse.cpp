@@ -14,6 +14,7 @@
 namespace kinegraph::task {
 namespace {
 
+constexpr double kFar = 0.2;       // a step of a prescribed coordinate that is no longer small (rad, m)
 constexpr double kUseless = 1e-6;  // quality below which coordinates do not determine the mechanism
 
 /// A column of the motion file that prescribes a coordinate.
@@ -136,6 +137,17 @@ std::vector<Held> columns_at(const std::vector<Prescribed>& columns, const std::
   return held;
 }
 
+/// Where the samples are far apart, the next pose is found in stages: an extrapolation would be anywhere.
+void leap(const Start& start, Motion& march, double t, const Eigen::VectorXd& last_pose,
+          const std::vector<Held>& held) {
+  double way = 0;
+  for (const Held& h : held) way = std::max(way, std::abs(h.value - last_pose[h.coordinate]));
+  if (way < kFar * std::max(1.0, start.system->typical_length())) return;
+  if (const auto pose = assemble(start.system, t, last_pose, held)) {
+    std::copy(pose->begin(), pose->end(), march.at(march.last(), march.names().q));
+  }
+}
+
 Failure cannot_follow(const Start& start, double t, const Eigen::VectorXd& last_pose, const std::vector<Held>& held) {
   const auto pose = assemble(start.system, t, last_pose, held);
   return Failure::no_answer(
@@ -147,6 +159,7 @@ Failure cannot_follow(const Start& start, double t, const Eigen::VectorXd& last_
 
 Result<InverseResult> inverse(const Model& original, const Trajectory& motion, const InverseOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
+  if (motion.samples() == 0) return Failure::bad_input(header(motion), "the motion has no samples");
   std::vector<int> given_inputs;
   auto actuated = with_actuators(original, options.actuators, given_inputs);
   if (!actuated) return actuated.failure();
@@ -202,8 +215,10 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
     const double t = motion.times()[k];
     march.advance(t);
     set_targets(march, targets, k);
+    leap(*start, march, t, last_pose, columns_at(*columns, targets, k));
     const ChainOutcome outcome = march.solve();
-    if (!outcome.converged) return cannot_follow(*start, t, last_pose, columns_at(*columns, targets, k));
+    if (!outcome.converged || !system.proper(march.q(march.last())))
+      return cannot_follow(*start, t, last_pose, columns_at(*columns, targets, k));
     std::copy_n(march.q(march.last()), last_pose.size(), last_pose.begin());
     iterations += outcome.iterations;
     const int knot = march.last();

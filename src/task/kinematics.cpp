@@ -12,7 +12,7 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kSame = 1e-6;  // poses nearer than this share of the mechanism's size are one branch
+constexpr double kSame = 1e-3;  // poses nearer than this share of the mechanism size are one branch
 constexpr int kFewestStarts = 60, kMostStarts = 4000;
 constexpr int kQuiet = 12;  // a search ends after this many tries per branch found without a new one
 
@@ -24,7 +24,7 @@ double measure(const natural::System& system, const Eigen::VectorXd& q, double t
   return most;
 }
 
-/// Writes poses as a trajectory: positions only, velocities and accelerations zero.
+/// Writes poses as a trajectory: positions only.
 class Poses {
  public:
   Poses(const Model& model, std::shared_ptr<const natural::System> system) : system_(std::move(system)) {
@@ -81,7 +81,7 @@ Result<std::vector<Eigen::VectorXd>> find_branches(const Model& model, const Sta
     for (const Held& h : held) guess[h.coordinate] = h.value;
     auto pose = assemble(start.system, 0, guess, held);
     const auto same = [&](const Eigen::VectorXd& q) {
-      return distance(system, model, q, *pose) < std::sqrt(kSame) * system.typical_length();
+      return distance(system, model, q, *pose) < kSame * system.typical_length();
     };
     const bool fresh = pose && std::none_of(found.begin(), found.end(), same);
     if (fresh) found.push_back(*pose);
@@ -137,8 +137,19 @@ Result<KinematicsResult> kinematics(const Model& model, const KinematicsOptions&
 
   std::vector<Eigen::VectorXd> found = {start->q};
   if (options.branches) {
+    // What the user has set is held, then as many independent coordinates as there are freedoms left.
     std::vector<Held> held;
-    for (int c : start->mobility.independent) held.push_back({c, start->q[c]});
+    for (const InitialValue& i : model.initial) {
+      const int c = system.index_of(i.coordinate);
+      if (!i.rate && c >= 0) held.push_back({c, start->q[c]});
+    }
+    for (int c : start->mobility.independent) {
+      const bool there = std::any_of(held.begin(), held.end(), [c](const Held& h) { return h.coordinate == c; });
+      if (!there && static_cast<int>(held.size()) < start->mobility.degrees_of_freedom)
+        held.push_back({c, start->q[c]});
+    }
+    result.independent.clear();
+    for (const Held& h : held) result.independent.push_back(system.coordinate_name(h.coordinate));
     auto branches = find_branches(model, *start, held, options);
     if (!branches) return branches.failure();
     found = std::move(*branches);

@@ -49,6 +49,11 @@ Failure check_options(const SimulateOptions& o) {
   check_choice("formulation", o.formulation, {"natural", "independent"}, faults);
   check_choice("method", o.method, {"smoother", "batch", "step"}, faults);
   check_choice("weights", o.weights, {"hard", "soft"}, faults);
+  if (o.method == "step") {
+    check_rule(o.formulation != "independent", "formulation", "must be natural with method step", o.formulation,
+               faults);
+    check_rule(o.weights != "soft", "weights", "must be hard with method step", o.weights, faults);
+  }
   if (o.method != "step" && !o.integrator.empty()) {
     check_choice("integrator", o.integrator, {"euler", "trapezoidal", "hermite-simpson"}, faults);
   }
@@ -173,7 +178,8 @@ void describe(Run& run, const SimulateOptions& options, Motion& motion) {
 /// Fixed lag: a window of knots moves along, what leaves it is frozen.
 Result<SimulateResult> smooth(Run& run, const Model& model, const Start& start, const SimulateOptions& options,
                               long steps) {
-  Motion motion(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()), options.window);
+  Motion motion(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()),
+                static_cast<int>(std::min<long>(options.window, steps + 1)));
   motion.begin(0, start.q, start.v, start.a, start.lambda);
   const auto begin = Clock::now();
   long iterations = 0;
@@ -209,6 +215,11 @@ Result<SimulateResult> solve_batch(Run& run, const Model& model, const Start& st
     std::copy_n(guess.solver().middle(0), middle_size, motion.solver().middle(motion.last() - 1));
     if (!run.go_on(k)) return Failure::interrupted();
   }
+  if (guess.coordinate_changes() > 0) {
+    return Failure::no_answer(
+        "method batch needs one set of independent coordinates for the whole motion, and none serves here; take "
+        "formulation natural, or method smoother");
+  }
   const ChainOutcome outcome = motion.solver().solve();
   if (!outcome.converged) return no_convergence(0, motion, outcome);
   for (long k = 0; k <= steps; ++k) sample(run, k, motion, static_cast<int>(k));
@@ -231,6 +242,7 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
   };
   const auto begin = Clock::now();
   bool fine = stepper.start(0, start.q.data(), start.v.data());
+  if (!fine) return Failure::no_answer("the accelerations at the start are not finite");
   record(0);
   for (long k = 1; k <= steps && fine; ++k) {
     fine = stepper.advance(options.step);

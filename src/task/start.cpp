@@ -192,7 +192,7 @@ Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, 
                                  const std::vector<Held>& held) {
   double way = 0;
   for (const Held& h : held) way = std::max(way, std::abs(h.value - guess[h.coordinate]));
-  const int stages = std::clamp(static_cast<int>(std::ceil(way / kLargestMove)), 1, kMostStages);
+  const int stages = static_cast<int>(std::clamp(std::ceil(way / kLargestMove), 1.0, double(kMostStages)));
   Eigen::VectorXd q = guess;
   std::vector<Held> on_the_way = held;
   for (int stage = 1; stage <= stages && stages > 1; ++stage) {
@@ -245,7 +245,13 @@ Result<Start> make_start(const Model& model) {
   start.lambda.setZero(system.constraints());
   step::Acceleration acceleration(start.system, start.mobility.redundant);
   if (!acceleration.solve(start.q.data(), start.v.data(), 0, u.data(), start.a.data(), start.lambda.data())) {
-    return Failure::no_answer("the accelerations at the start are not determined");
+    return Failure::no_answer("the accelerations at the start are not finite");
+  }
+  if (const int row = acceleration.undetermined(); row >= 0) {
+    const std::string what =
+        row < system.coordinates() ? system.coordinate_name(row) : system.constraint_name(row - system.coordinates());
+    return Failure::no_answer(
+        fmt::format("the motion is not determined at '{}': has everything that can move there a mass?", what));
   }
   return start;
 }
