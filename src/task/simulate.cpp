@@ -221,7 +221,12 @@ Result<SimulateResult> solve_batch(Run& run, const Model& model, const Start& st
         "formulation natural, or method smoother");
   }
   const ChainOutcome outcome = motion.solver().solve();
-  if (!outcome.converged) return no_convergence(0, motion, outcome);
+  if (!outcome.converged) {
+    return Failure::no_answer(
+        fmt::format("method batch did not converge: after {} iterations '{}' is off by {:.3g}; take method smoother, "
+                    "or a shorter time",
+                    outcome.iterations, motion.worst(outcome), outcome.worst_residual));
+  }
   for (long k = 0; k <= steps; ++k) sample(run, k, motion, static_cast<int>(k));
   describe(run, options, motion);
   run.summary().iterations_max = outcome.iterations;

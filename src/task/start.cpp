@@ -247,6 +247,12 @@ Result<Start> make_start(const Model& model) {
   if (!acceleration.solve(start.q.data(), start.v.data(), 0, u.data(), start.a.data(), start.lambda.data())) {
     return Failure::no_answer("the accelerations at the start are not finite");
   }
+  if (start.mobility.singular_here) {
+    return Failure::no_answer(
+        "starts at rest in a singular position, from which it could move along more than one branch; give it a rate, "
+        "or "
+        "start it a little aside");
+  }
   if (const int row = acceleration.undetermined(); row >= 0) {
     const std::string what =
         row < system.coordinates() ? system.coordinate_name(row) : system.constraint_name(row - system.coordinates());
