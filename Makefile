@@ -43,7 +43,7 @@ test: build
 asan: build/asan/build.ninja
 	cmake --build --preset asan --parallel $(JOBS)
 	@rm -f build/asan/tests.xml
-	ctest --preset asan --parallel $(TEST_JOBS) --output-junit tests.xml || true
+	UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan --parallel $(TEST_JOBS) --output-junit tests.xml || true
 	@$(PYTHON) cmake/test_summary.py build/asan/tests.xml
 
 bench:

@@ -47,7 +47,7 @@ function(kinegraph_test target)
     target_precompile_headers(${target} REUSE_FROM kinegraph_test_precompiled)
   endif()
   string(REGEX REPLACE "_test$" "" prefix ${target})
-  gtest_discover_tests(${target} TEST_PREFIX ${prefix}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${target} TEST_PREFIX ${prefix}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endfunction()
 
 set_property(GLOBAL PROPERTY KINEGRAPH_MODULES "")
