@@ -7,12 +7,12 @@ CXX_FILES = find $(wildcard src cli bench test examples experiments) -name '*.hp
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo test bench lint asan format clean install
+.PHONY: help packages build demo test peers bench lint asan format clean install
 
 help:
 	@echo 'make demo     install the Debian packages, build, run the tour; results in out/demo'
 	@echo 'make test     install the Debian packages, build, run all tests'
-	@echo 'make bench    build and run the benchmarks'
+	@echo 'make bench    build and run the benchmarks, beside Pinocchio and MuJoCo (pip, in build/peers)'
 	@echo 'make asan     the tests under the address and undefined behaviour sanitizers'
 	@echo 'make lint     clang-format (check only) and clang-tidy'
 	@echo 'make format   clang-format, in place'
@@ -46,9 +46,18 @@ asan: build/asan/build.ninja
 	UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan --parallel $(TEST_JOBS) --output-junit tests.xml || true
 	@$(PYTHON) cmake/test_summary.py build/asan/tests.xml
 
-bench:
+# Pinocchio and MuJoCo, which dynamics_bench measures beside us. Where pip cannot get them it runs without.
+PEERS := build/peers/venv
+peers:
 	@cmake/packages.sh build bench
-	cmake --preset bench
+	@test -f $(PEERS)/complete || { \
+	  rm -rf $(PEERS) && $(PYTHON) -m venv $(PEERS) && \
+	  $(PEERS)/bin/pip install --quiet --disable-pip-version-check 'pin>=4.1,<5' 'mujoco>=3.3' && \
+	  touch $(PEERS)/complete; } || \
+	  echo 'pip could not install Pinocchio and MuJoCo: the benchmarks run without them' >&2
+
+bench: peers
+	cmake --preset bench -DKINEGRAPH_PEERS="$$(test -f $(PEERS)/complete && realpath $(PEERS))"
 	cmake --build --preset bench --parallel $(JOBS)
 	cmake --build --preset bench --target bench
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "kinegraph/task/spatial_check.hpp"
 #include "outputs.hpp"
 
 namespace kinegraph::cli {
@@ -17,7 +18,8 @@ class Check final : public Verb {
     return "Examples:\n"
            "  kinegraph check fourbar.yaml                  bodies, joints, degrees of freedom, warnings\n"
            "  kinegraph check fourbar.yaml --set crank_length=1.2      the same with another crank length\n"
-           "  kinegraph check fourbar.yaml --json -         for machines\n\n"
+           "  kinegraph check fourbar.yaml --json -         for machines\n"
+           "  kinegraph check arm.urdf --strict             a robot; doubtful inertias are errors\n\n"
            "Exit status 1 if the mechanism cannot be assembled (the message says which constraint and by how much),\n"
            "2 if the file has faults (all are told, as file:line:column).\n";
   }
@@ -25,6 +27,8 @@ class Check final : public Verb {
   Done run() override;
 
  private:
+  Done run_spatial(const Model& model, Outputs& outputs);
+
   CommonOptions common_;
 };
 
@@ -58,6 +62,7 @@ Done Check::run() {
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
+  if (model->spatial()) return run_spatial(*model, *outputs);
   const Result<task::CheckResult> result = task::check(*model);
   if (!result) return result.failure();
 
@@ -84,6 +89,59 @@ Done Check::run() {
       .add_text(bodies_text(*model));
   for (const std::string& warning : warnings) summary.add_text(fmt::format("  {}\n", warning));
   return outputs->write(summary, nullptr, {});
+}
+
+/// "3 revolute, 1 fixed"
+std::string joints_text(const std::map<std::string, int>& joints) {
+  std::string text;
+  for (const auto& [type, count] : joints) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, type);
+  return text.empty() ? "none" : text;
+}
+
+/// The first few names, and how many more.
+std::string few(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return names.size() > kMost ? fmt::format("{} and {} more", text, names.size() - kMost) : text;
+}
+
+Done Check::run_spatial(const Model& model, Outputs& outputs) {
+  const Result<task::SpatialCheckResult> checked = task::spatial_check(model);
+  if (!checked) return checked.failure();
+  const task::SpatialCheckResult& r = *checked;
+  std::vector<std::string> warnings;
+  for (const Diagnostic& warning : r.warnings) warnings.push_back(to_string(warning));
+  Summary summary("check", common_.model);
+  summary.add("links", r.links, "links")
+      .add("bodies", r.bodies, "bodies that move")
+      .add("joints", r.joints, "")
+      .add_text(fmt::format("  joints: {}\n", joints_text(r.joints)))
+      .add("mimic_joints", r.mimic, "joints that follow others")
+      .add("limited_joints", r.limited, "joints with limits")
+      .add("motors", r.motors, "joints with a motor")
+      .add("base", r.base, "base")
+      .add("mass", r.mass, "mass that moves", "kg")
+      .add("joint_freedoms", r.joint_freedoms, "freedoms of the joints")
+      .add("loops", r.loops, "loops")
+      .add("closure_equations", r.closure_equations, "equations that close them")
+      .add("rank", r.rank, "independent of them")
+      .add("degrees_of_freedom", r.freedoms, "degrees of freedom")
+      .add("independent", r.independent, r.independent.size() > 12 ? "" : "free to choose")
+      .add("redundant", r.redundant, "redundant")
+      .add("singular_here", r.singular_here, "singular at the start")
+      .add("closure_max", r.closure_max, "largest gap left", "m or rad")
+      .add("massless", r.massless, "")
+      .add("undetermined", r.undetermined, "")
+      .add("warnings", warnings, "");
+  if (!r.massless.empty()) {
+    summary.add_text(fmt::format("\n  {} bodies without mass: {}\n", r.massless.size(), few(r.massless)));
+  }
+  if (!r.undetermined.empty()) {
+    summary.add_text(fmt::format("  no mass decides how these joints accelerate: {}\n", few(r.undetermined)));
+  }
+  for (const std::string& warning : warnings) summary.add_text(fmt::format("  {}\n", warning));
+  return outputs.write(summary, nullptr, {});
 }
 
 }  // namespace

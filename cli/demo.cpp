@@ -18,15 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The tour: the commands that a user could type, on a four-bar, with their results in a folder.
+/// The tour: the commands that a user could type, on a four-bar and on robots, with their results in a folder.
 class Demo final : public Verb {
  public:
   std::string_view name() const override { return "demo"; }
-  std::string_view purpose() const override { return "the tour: every verb on a four-bar, results in a folder"; }
+  std::string_view purpose() const override {
+    return "the tour: every verb on a four-bar and on robots, results in a folder";
+  }
   std::string_view teaching() const override {
     return "Example:\n"
-           "  kinegraph demo --out tour        writes tour/fourbar.yaml, tables (.csv), summaries (.json), pictures "
-           "(.svg)\n\n"
+           "  kinegraph demo --out tour        writes the models, tables (.csv), summaries (.json), pictures (.svg)\n\n"
            "Every command that it runs is printed: type it yourself, change it, change the model.\n";
   }
   bool takes_model() const override { return false; }
@@ -42,7 +43,13 @@ class Demo final : public Verb {
   Done turn();
   Done simulate();
   Done inverse();
+  Done robot();
+  Done robot_torques();
+  Done elimination();
+  Done closed_loop();
 
+  /// Writes a file of the tour and says so.
+  Done file(const std::string& path, const std::string& text);
   /// Prints the command as typed, then runs it.
   Done command(const std::string& question, std::vector<std::string> words);
   /// Two series of a table that a verb wrote, against time or against each other.
@@ -50,7 +57,7 @@ class Demo final : public Verb {
                double scale = 1);
   std::string in_folder(const std::string& file) const { return (fs::path(out_) / file).string(); }
 
-  std::string out_ = "out/demo", model_;
+  std::string out_ = "out/demo", model_, arm_;
   bool quiet_ = false;
   int questions_ = 0;
 };
@@ -60,16 +67,21 @@ Done Demo::start() {
   fs::create_directories(out_, error);
   if (error) return Failure::bad_input(fmt::format("cannot make the folder '{}': {}", out_, error.message()));
   model_ = in_folder("fourbar.yaml");
-  if (Done done = write_file(model_, kDemoModel); !done) return done;
+  if (Done done = write_file(model_, kDemoFourbar); !done) return done;
   return print(
       fmt::format("A tour of kinegraph on a four-bar linkage: a crank, a coupler and a rocker, described in {} lines.\n"
                   "  wrote {}\n",
-                  std::count(kDemoModel, kDemoModel + sizeof(kDemoModel) - 1, '\n'), model_));
+                  std::count(kDemoFourbar, kDemoFourbar + sizeof(kDemoFourbar) - 1, '\n'), model_));
+}
+
+Done Demo::file(const std::string& path, const std::string& text) {
+  if (Done done = write_file(path, text); !done) return done;
+  return print(fmt::format("\n  wrote {}\n", path));
 }
 
 Done Demo::command(const std::string& question, std::vector<std::string> words) {
   std::string typed = program;
-  for (const std::string& word : words) typed += " " + word;
+  for (const std::string& word : words) typed += word.find(' ') == std::string::npos ? " " + word : " '" + word + "'";
   if (Done done = print(fmt::format("\n{}. {}\n\n$ {}\n", ++questions_, question, typed)); !done) return done;
   if (quiet_) words.emplace_back("--quiet");
   switch (run_command(program, words)) {
@@ -154,8 +166,67 @@ Done Demo::inverse() {
                  {"theta.tau"});
 }
 
+Done Demo::robot() {
+  arm_ = in_folder("arm7.urdf");
+  if (Done done = write_file(arm_, kDemoArm); !done) return done;
+  if (Done done = print(fmt::format("\nNow a robot: an arm with seven joints.\n  wrote {}\n", arm_)); !done)
+    return done;
+  if (Done done = command("What is in the file, and is it sound?", {"check", arm_}); !done) return done;
+  return command("Which joint angles bring its tool to a place?",
+                 {"kinematics", arm_, "--goal", "tool: x=0.4 y=0.1 z=0.6", "--out", in_folder("reach.csv")});
+}
+
+Done Demo::robot_torques() {
+  // All joints swing, at rest at the start: q = 0.3 (1 − cos 2t), each a little less
+  constexpr int kJoints = 7, kSamples = 400;
+  std::vector<std::string> names, torques;
+  for (int j = 1; j <= kJoints; ++j) names.push_back(fmt::format("joint{}.q", j));
+  for (int j = 1; j <= 4; ++j) torques.push_back(fmt::format("joint{}.tau", j));
+  Trajectory swing(names);
+  for (int i = 0; i < kSamples; ++i) {
+    const double t = 0.01 * i;
+    double* row = swing.append(t);
+    for (int j = 0; j < kJoints; ++j) row[j] = 0.3 / (1 + j) * (1 - std::cos(2 * t));
+  }
+  if (Done done = write_csv(in_folder("swing.csv"), swing); !done) return done;
+  if (Done done = print(fmt::format("\n  wrote {}: a motion of the arm\n", in_folder("swing.csv"))); !done) return done;
+  if (Done done = command("Which torques make all joints swing as in swing.csv?",
+                          {"inverse", arm_, "--motion", in_folder("swing.csv"), "--out", in_folder("arm_torque.csv")});
+      !done) {
+    return done;
+  }
+  return picture("arm_torque.svg", "arm_torque.csv", {"Torques of the arm", "t in s", "torque in N m", {}, false},
+                 torques);
+}
+
+Done Demo::elimination() {
+  const std::string model = in_folder("three_r.urdf");
+  if (Done done = file(model, kDemoThreeR); !done) return done;
+  if (Done done =
+          command("Inverse dynamics of an arm with three joints as an elimination: what is computed, in which order?",
+                  {"graph", model, "--problem", "inverse", "--ordering", "rnea", "--format", "text"});
+      !done) {
+    return done;
+  }
+  if (Done done = command("The same as a picture", {"graph", model, "--problem", "inverse", "--ordering", "rnea",
+                                                    "--show", "dag", "--out", in_folder("rnea.svg")});
+      !done) {
+    return done;
+  }
+  return command("What do other orders of elimination cost, for forward dynamics?",
+                 {"graph", model, "--problem", "forward", "--compare"});
+}
+
+Done Demo::closed_loop() {
+  const std::string model = in_folder("five_bar.sdf");
+  if (Done done = file(model, kDemoFiveBar); !done) return done;
+  return command("How does a five-bar with a closed loop fall, its motors off?",
+                 {"simulate", model, "--time", "2", "--out", in_folder("five_bar.csv")});
+}
+
 Done Demo::run() {
-  for (Done (Demo::*const part)() : {&Demo::start, &Demo::check, &Demo::turn, &Demo::simulate, &Demo::inverse}) {
+  for (Done (Demo::*const part)() : {&Demo::start, &Demo::check, &Demo::turn, &Demo::simulate, &Demo::inverse,
+                                     &Demo::robot, &Demo::robot_torques, &Demo::elimination, &Demo::closed_loop}) {
     if (Done done = (this->*part)(); !done) return done;
   }
   return print(fmt::format("\nAll of it is in {}. Change {} and ask again; '{} VERB --help' shows more.\n", out_,

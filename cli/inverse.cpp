@@ -4,9 +4,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
+#include "kinegraph/task/spatial_inverse.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
+#include "spatial_dynamics.hpp"
 
 namespace kinegraph::cli {
 namespace {
@@ -19,13 +22,25 @@ class Inverse final : public Verb {
     return "Examples:\n"
            "  kinegraph inverse fourbar.yaml --motion motion.csv --out torque.csv\n"
            "  kinegraph inverse fourbar.yaml --motion table.txt --columns t,theta.q --reactions --out torque.csv\n"
-           "  kinegraph inverse robot.yaml --motion path.csv --actuators shoulder,elbow --json -\n\n"
+           "  kinegraph inverse robot.yaml --motion path.csv --actuators shoulder,elbow --json -\n"
+           "  kinegraph inverse arm.urdf --motion motion.csv --out torque.csv\n"
+           "  kinegraph inverse five_bar.sdf --motion motion.csv --actuators j1,j5 --reactions --out torque.csv\n\n"
            "The motion is a table: a header row 't,theta.q' and a row per instant at equal steps; one column for each "
            "degree\n"
            "of freedom, named as a coordinate: an angle (theta.q) or a point on a moving body (P6.x, P6.y). A table "
            "without\n"
            "header takes its names from --columns; '-' there leaves a column out.\n"
-           "--out has what simulate writes, and the torque theta.tau of every actuator.\n";
+           "--out has what simulate writes, and the torque theta.tau of every actuator.\n\n"
+           "Of a robot (URDF, SDF): a column elbow.q for every joint, elbow.v and elbow.a if they are known (rates "
+           "that\n"
+           "are not need equal steps); in loops as many joints as there are freedoms. A load on a link: hand.load.fx "
+           ".fy\n"
+           ".fz .mx .my .mz, in the world's axes at the link's origin. A base that is moved: base.wx … base.vz, "
+           "base.alx\n"
+           "… base.az, base.qw … base.qz. --out has q v a tau of every joint, and with --reactions the wrench through "
+           "it,\n"
+           "elbow.reaction.fx …. Motors are the joints not marked passive; in loops without such marks those of the\n"
+           "motion. More motors than freedoms: the least sum of squared torques.\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("--motion", motion_, "the prescribed motion; - is standard input")->type_name("FILE.csv");
@@ -37,14 +52,21 @@ class Inverse final : public Verb {
                    "standard deviation of the samples of a recorded motion; 0: exact to their digits")
         ->type_name("VALUE")
         ->capture_default_str();
-    app.add_flag("--reactions", reactions_, "also the joint forces, as P1.fx P1.fy");
+    app.add_option("--formulation", formulation_, "of a planar machine: as points (default), or as a robot")
+        ->type_name("natural|screw");
+    app.add_option("--ordering", ordering_, "of a robot: the order of elimination")
+        ->type_name(ordering_names())
+        ->capture_default_str();
+    app.add_flag("--reactions", reactions_, "also the joint forces, as P1.fx P1.fy (of a robot: elbow.reaction.fx …)");
     common_.declare(app, true);
   }
   Done run() override;
 
  private:
+  void read_formulation(OptionReader& reader, bool spatial) const;
+
   CommonOptions common_;
-  std::string motion_, columns_, actuators_, noise_ = "0";
+  std::string motion_, columns_, actuators_, noise_ = "0", formulation_, ordering_ = "best";
   bool reactions_ = false;
 };
 
@@ -64,6 +86,18 @@ Summary summarize(const std::string& model, const std::string& motion, const tas
   return summary;
 }
 
+void Inverse::read_formulation(OptionReader& reader, bool spatial) const {
+  const std::vector<std::string> valid{"natural", "screw"};
+  if (!formulation_.empty() && formulation_ != "natural" && formulation_ != "screw") {
+    reader.fault("formulation", fmt::format("must be one of natural, screw, is {}{}", quote(formulation_),
+                                            did_you_mean(formulation_, valid)));
+  } else if (spatial && formulation_ == "natural") {
+    reader.fault("formulation", "a robot in space has no natural coordinates: leave it out, or say screw");
+  } else if (!spatial && formulation_ != "screw" && ordering_ != "best") {
+    reader.fault("ordering", "needs --formulation screw");
+  }
+}
+
 Done Inverse::run() {
   OptionReader reader;
   common_.read(reader);
@@ -71,12 +105,15 @@ Done Inverse::run() {
   task::InverseOptions options;
   options.noise = reader.number("noise", noise_);
   if (!(options.noise >= 0)) reader.fault("noise", fmt::format("must be >= 0, is {}", noise_));
+  const std::string ordering = read_ordering(reader, ordering_);
   if (!reader.ok()) return reader.failure();
 
   Result<Outputs> outputs = Outputs::open(common_);
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
+  read_formulation(reader, model->spatial());
+  if (!reader.ok()) return reader.failure();
   ProgressBar bar("inverse", common_.quiet);
   CsvOptions csv;
   csv.columns = split_list(columns_);
@@ -84,6 +121,14 @@ Done Inverse::run() {
   const Result<Trajectory> motion = read_csv(motion_, csv);
   if (!motion) return motion.failure();
 
+  if (model->spatial() || formulation_ == "screw") {
+    const task::SpatialInverseOptions spatial{split_list(actuators_), options.noise, reactions_, ordering,
+                                              bar.callback()};
+    const auto result = task::spatial_inverse(*model, *motion, spatial);
+    if (!result) return result.failure();
+    return outputs->write(summarize_spatial("inverse", common_.model, motion_, result->summary), &result->trajectory,
+                          bar.callback());
+  }
   options.actuators = split_list(actuators_);
   options.reactions = reactions_;
   options.progress = bar.callback();

@@ -57,7 +57,7 @@ std::vector<std::string> split_list(const std::string& text) {
 }
 
 void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
-  app.add_option("MODEL", model, "the machine: a YAML file (docs/formats.md)");
+  app.add_option("MODEL", model, "the machine: a YAML, URDF or SDF file (docs/formats.md)");
   const std::string group = "Common to every verb";
   if (writes_trajectory) {
     app.add_option("--out", out, "write the trajectory: header row, first column t; - is standard output")
@@ -72,6 +72,13 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
       ->allow_extra_args(false)
       ->take_all()
       ->group(group);
+  app.add_option("--base", base, "of a robot: how it stands in the world; default: as the file says, else fixed")
+      ->type_name("fixed|floating")
+      ->group(group);
+  app.add_option("--loops", loops, "of a robot: the file that closes its loops; default: robot.loops.yaml beside it")
+      ->type_name("FILE.yaml")
+      ->group(group);
+  app.add_flag("--strict", strict, "of a robot: doubtful physics is an error, not a warning")->group(group);
   app.add_option("--threads", threads, "default: all cores; the result does not depend on it")
       ->type_name("N")
       ->group(group);
@@ -82,6 +89,9 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
 void CommonOptions::read(OptionReader& reader) {
   if (!threads.empty()) reader.whole("threads", threads, 1, 4096);
   seed_value = static_cast<unsigned long>(reader.whole("seed", seed, 0, std::numeric_limits<long>::max()));
+  if (!base.empty() && base != "fixed" && base != "floating") {
+    reader.fault("base", "must be fixed or floating, is " + quote(base));
+  }
   if (out == "-" && json == "-") reader.fault("out, json", "only one of them can be standard output");
   if (!out.empty() && out != "-" && out == json) reader.fault("out, json", "both name the file " + quote(out));
 }
@@ -93,7 +103,11 @@ Result<Model> CommonOptions::read_model() const {
     const auto [name, value] = reader.setting("set", text);
     if (!name.empty() && !settings.emplace(name, value).second) reader.fault("set", quote(name) + " is given twice");
   }
-  Result<Model> read = kinegraph::read_model(model);
+  ReadOptions options;
+  options.strict = strict;
+  options.loops = loops;
+  if (!base.empty()) options.base = base == "floating" ? Robot::Base::floating : Robot::Base::fixed;
+  Result<Model> read = kinegraph::read_model(model, options);
   if (!read) return read;
   for (const Diagnostic& warning : read->warnings) fmt::print(stderr, "{}\n", to_string(warning));
   if (!reader.ok()) return reader.failure();

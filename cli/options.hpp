@@ -35,12 +35,12 @@ std::vector<std::string> split_list(const std::string& text);
 
 /// What every verb understands.
 struct CommonOptions {
-  std::string model, out, json, threads, seed = "0";
+  std::string model, out, json, threads, base, loops, seed = "0";
   std::vector<std::string> set;
-  bool quiet = false;
+  bool quiet = false, strict = false;
 
   void declare(CLI::App& app, bool writes_trajectory);
-  /// The values that stand for themselves: threads and seed, with their faults told to `reader`.
+  /// The values that stand for themselves: threads, seed and base, with their faults told to `reader`.
   void read(OptionReader& reader);
   Result<Model> read_model() const;  ///< with --set applied; prints the file's warnings
 

@@ -7,7 +7,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
-#include "kinegraph/step/explicit_stepper.hpp"
+#include "kinegraph/step/lie_stepper.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 std::string explicit_methods() {
   std::string names;
   for (const step::Tableau& tableau : step::tableaus()) names += std::string(tableau.name) + ", ";
-  return names + "default rk4";
+  return names + "default rk4; in space also symplectic-euler, implicit-midpoint";
 }
 
 class Simulate final : public Verb {
@@ -25,44 +25,58 @@ class Simulate final : public Verb {
   std::string_view name() const override { return "simulate"; }
   std::string_view purpose() const override { return "the motion that follows from a start and from forces"; }
   std::string_view teaching() const override {
-    return "Examples:\n"
-           "  kinegraph simulate fourbar.yaml --time 5 --step 1ms --out motion.csv\n"
-           "  kinegraph simulate fourbar.yaml --set theta.q=30deg --set theta.v=60rpm --json -\n"
-           "  kinegraph simulate fourbar.yaml --formulation independent --integrator trapezoidal --window 10\n"
-           "  kinegraph simulate fourbar.yaml --input torque.csv --reactions --out motion.csv\n"
-           "  kinegraph simulate fourbar.yaml --weights soft --soft-scale dynamics=0.1\n\n"
-           "--out has a row per step (per N steps with --every N): t, then\n"
-           "  of every point     P1.x P1.y P1.vx P1.vy P1.ax P1.ay\n"
-           "  of every angle     theta.q theta.v theta.a\n"
-           "  of every motor     theta.tau\n"
-           "  with --reactions   P1.fx P1.fy, the force in the joint\n"
-           "--input is a table of the same kind, for example with the header 't,theta.tau': what motors (.tau), loads "
-           "(.fx\n"
-           ".fy) and torques on bodies (.tau) do, by their names.\n";
+    static const std::string text =
+        "Examples:\n"
+        "  kinegraph simulate fourbar.yaml --time 5 --step 1ms --out motion.csv\n"
+        "  kinegraph simulate fourbar.yaml --set theta.q=30deg --set theta.v=60rpm --json -\n"
+        "  kinegraph simulate fourbar.yaml --formulation independent --integrator trapezoidal --window 10\n"
+        "  kinegraph simulate fourbar.yaml --input torque.csv --reactions --out motion.csv\n"
+        "  kinegraph simulate fourbar.yaml --weights soft --soft-scale dynamics=0.1\n"
+        "  kinegraph simulate robot.urdf --time 2 --integrator dopri5 --poses --out motion.csv\n\n"
+        "--out has a row per step (per N steps with --every N): t, then\n"
+        "  of every point     P1.x P1.y P1.vx P1.vy P1.ax P1.ay\n"
+        "  of every angle     theta.q theta.v theta.a\n"
+        "  of every motor     theta.tau\n"
+        "  with --reactions   P1.fx P1.fy, the force in the joint\n"
+        "and of a robot (URDF, SDF, or any model with --formulation screw)\n"
+        "  of every joint     elbow.q elbow.v elbow.a, elbow.tau where --input drives it\n"
+        "  with --poses       hand.x hand.y hand.z hand.qw hand.qx hand.qy hand.qz\n"
+        "  with --reactions   elbow.reaction.mx .my .mz .fx .fy .fz\n"
+        "--input is a table of the same kind, for example with the header 't,theta.tau': what motors (.tau), loads "
+        "(.fx\n"
+        ".fy) and torques on bodies (.tau) do, by their names; of a robot joints (elbow.tau) and loads on links "
+        "(hand.load.fx).\n"
+        "Integrators of robots, and of planar machines with --method step:\n  " +
+        explicit_methods() + "\n";
+    return text;
   }
   void declare(CLI::App& app) override;
   Done run() override;
 
  private:
   task::SimulateOptions read_options(OptionReader& reader);
+  Failure check_applies(bool robot) const;
   void choose_where_samples_go(const Model& model, Outputs& outputs, task::SimulateOptions& options) const;
 
   CommonOptions common_;
   std::string time_ = "5", step_ = "1ms", window_ = "2", every_ = "1";
   std::string formulation_ = "natural", method_ = "smoother", integrator_, weights_ = "hard", input_, columns_;
   std::vector<std::string> soft_scale_;
-  bool reactions_ = false;
+  bool reactions_ = false, poses_ = false;
+  const CLI::Option *method_option_ = nullptr, *formulation_option_ = nullptr;
+  std::vector<std::pair<std::string, const CLI::Option*>> of_graphs_only_;  // mean nothing where there are robots
 };
 
 void Simulate::declare(CLI::App& app) {
   app.add_option("--time", time_, "how long, default 5 s")->type_name("T");
   app.add_option("--step", step_, "time step, default 1ms")->type_name("H");
-  app.add_option("--formulation", formulation_, "dependent or independent coordinates, default natural")
-      ->type_name("natural|independent");
+  app.add_option("--formulation", formulation_,
+                 "dependent (default) or independent coordinates; screw: links and joints in space")
+      ->type_name("natural|independent|screw");
   app.add_option("--method", method_,
                  "fixed-lag smoother (default), all steps at once, or classic time stepping without a graph")
       ->type_name("smoother|batch|step");
-  app.add_option("--integrator", integrator_, "default hermite-simpson; with --method step: " + explicit_methods())
+  app.add_option("--integrator", integrator_, "default hermite-simpson; time stepping and robots: see below")
       ->type_name("euler|trapezoidal|hermite-simpson");
   app.add_option("--window", window_, "instants the smoother holds, default 2")->type_name("N");
   app.add_option("--weights", weights_, "equations hold exactly (default), or as least squares with covariances")
@@ -75,8 +89,33 @@ void Simulate::declare(CLI::App& app) {
   app.add_option("--input", input_, "recorded torques and forces; - is standard input")->type_name("FILE.csv");
   app.add_option("--columns", columns_, "names for the columns of --input, the first is t")->type_name("t,NAME,...");
   app.add_flag("--reactions", reactions_, "also the joint forces");
+  app.add_flag("--poses", poses_, "of a robot: also the pose of every link");
   app.add_option("--every", every_, "keep every N-th step in --out")->type_name("N");
   common_.declare(app, true);
+  for (const char* name : {"window", "weights", "soft-scale"}) {
+    of_graphs_only_.emplace_back(name, app.get_option(std::string("--") + name));
+  }
+  method_option_ = app.get_option("--method");
+  formulation_option_ = app.get_option("--formulation");
+}
+
+/// What does not apply to robots is refused, not passed over.
+Failure Simulate::check_applies(bool robot) const {
+  OptionReader reader;
+  if (!robot) {
+    if (poses_) reader.fault("poses", "is for robots and --formulation screw");
+    return reader.failure();
+  }
+  for (const auto& [name, option] : of_graphs_only_) {
+    if (option->count() > 0) reader.fault(name, "has no meaning for robots, which are simulated by time stepping");
+  }
+  if (method_option_->count() > 0 && method_ != "step") {
+    reader.fault("method", "must be step for robots, is '" + method_ + "'");
+  }
+  if (formulation_option_->count() > 0 && formulation_ != "screw") {
+    reader.fault("formulation", "must be screw for robots, is '" + formulation_ + "'");
+  }
+  return reader.failure();
 }
 
 task::SimulateOptions Simulate::read_options(OptionReader& reader) {
@@ -91,6 +130,7 @@ task::SimulateOptions Simulate::read_options(OptionReader& reader) {
   options.window = static_cast<int>(reader.whole("window", window_, 2, kMost));
   options.every = static_cast<int>(reader.whole("every", every_, 1, kMost));
   options.reactions = reactions_;
+  options.poses = poses_;
   for (const std::string& text : soft_scale_) {
     const auto [name, factor] = reader.setting("soft-scale", text);
     if (name.empty()) continue;
@@ -105,8 +145,10 @@ task::SimulateOptions Simulate::read_options(OptionReader& reader) {
 /// that writes them as they come, and needs no more memory than a short one.
 void Simulate::choose_where_samples_go(const Model& model, Outputs& outputs, task::SimulateOptions& options) const {
   constexpr double kMostKept = 512e6;
-  const double columns =
-      1 + 8.0 * static_cast<double>(model.points.size()) + 4.0 * static_cast<double>(model.relative.size());
+  const double columns = 1 + 8.0 * static_cast<double>(model.points.size()) +
+                         4.0 * static_cast<double>(model.relative.size()) +
+                         (poses_ ? 7.0 : 0) * static_cast<double>(model.robot.links.size()) +
+                         (reactions_ ? 10.0 : 4.0) * static_cast<double>(model.robot.joints.size());
   const double bytes = columns * sizeof(double) * options.time / options.step / options.every;
   options.keep = outputs.has_trajectory() && bytes <= kMostKept;
   if (options.keep || !outputs.has_trajectory()) return;
@@ -115,15 +157,29 @@ void Simulate::choose_where_samples_go(const Model& model, Outputs& outputs, tas
   options.progress = [&outputs, bar = options.progress](double share) { return !outputs.failed() && bar(share); };
 }
 
-Summary summarize(const std::string& model, const task::SimulateSummary& found) {
+Summary begin_summary(const std::string& model, const task::SimulateSummary& found) {
   Summary summary("simulate", model);
   summary.add("steps", found.steps, "steps")
       .add("time", found.time, "simulated", "s")
       .add("step", found.step, "step", "s")
       .add("formulation", found.formulation, "formulation")
       .add("method", found.method, "method")
-      .add("integrator", found.integrator, "integrator")
-      .add("window", found.window, "window")
+      .add("integrator", found.integrator, "integrator");
+  return summary;
+}
+
+void add_energy(const task::SimulateSummary& found, Summary& summary) {
+  summary.add("energy_start", found.energy_start, "energy at the start", "J")
+      .add("energy_end", found.energy_end, "energy at the end", "J")
+      .add("kinetic_start", found.kinetic_start, "kinetic energy at the start", "J")
+      .add("kinetic_max", found.kinetic_max, "kinetic energy, largest", "J")
+      .add("energy_error", found.energy_error, "energy error", "J")
+      .add("energy_drift", found.energy_drift, "… over the kinetic energy");
+}
+
+Summary summarize(const std::string& model, const task::SimulateSummary& found) {
+  Summary summary = begin_summary(model, found);
+  summary.add("window", found.window, "window")
       .add("weights", found.weights, "weights")
       .add("degrees_of_freedom", found.degrees_of_freedom, "degrees of freedom")
       .add("redundant_constraints", found.redundant_constraints, "redundant constraints")
@@ -132,16 +188,37 @@ Summary summarize(const std::string& model, const task::SimulateSummary& found) 
       .add("iterations_mean", found.iterations_mean, "iterations, mean")
       .add("iterations_max", found.iterations_max, "iterations, most")
       .add("constraint_max", found.constraint_max, "largest constraint left", "m²")
-      .add("constraint_velocity_max", found.constraint_velocity_max, "… of the velocities", "m²/s")
-      .add("energy_start", found.energy_start, "energy at the start", "J")
-      .add("energy_end", found.energy_end, "energy at the end", "J")
-      .add("kinetic_start", found.kinetic_start, "kinetic energy at the start", "J")
-      .add("kinetic_max", found.kinetic_max, "kinetic energy, largest", "J")
-      .add("energy_error", found.energy_error, "energy error", "J")
-      .add("energy_drift", found.energy_drift, "… over the kinetic energy")
-      .add("singular_passes", found.singular_passes, "singular positions passed")
+      .add("constraint_velocity_max", found.constraint_velocity_max, "… of the velocities", "m²/s");
+  add_energy(found, summary);
+  summary.add("singular_passes", found.singular_passes, "singular positions passed")
       .add("repivots", found.repivots, "new pivot orders")
       .add("coordinate_changes", found.coordinate_changes, "new independent sets");
+  return summary;
+}
+
+Summary summarize_robot(const std::string& model, const task::SimulateSummary& found) {
+  Summary summary = begin_summary(model, found);
+  summary.add("degrees_of_freedom", found.degrees_of_freedom, "degrees of freedom")
+      .add("loops", found.loops, "loops")
+      .add("redundant_constraints", found.redundant_constraints, "redundant constraints")
+      .add("wall_s", found.wall_s, "computed in", "s")
+      .add("step_us", found.step_us, "per step", "µs");
+  if (found.iterations_max > 0) {
+    summary.add("iterations_mean", found.iterations_mean, "iterations, mean")
+        .add("iterations_max", found.iterations_max, "iterations, most");
+  }
+  if (found.loops > 0) {
+    summary.add("closure_m", found.closure_m, "loops open by at most", "m")
+        .add("closure_rad", found.closure_rad, "… and", "rad");
+  }
+  add_energy(found, summary);
+  summary.add("work", found.work, "work of torques, loads, damping", "J");
+  if (found.floating) {
+    summary.add("momentum_error", found.momentum_error, "momentum error", "N s")
+        .add("angular_momentum_error", found.angular_momentum_error, "angular momentum error", "N m s");
+  }
+  summary.add("limits_exceeded", found.limits_exceeded, "").add("warnings", found.warnings, "");
+  for (const std::string& limit : found.limits_exceeded) summary.add_text("  limit passed   " + limit + "\n");
   return summary;
 }
 
@@ -155,6 +232,8 @@ Done Simulate::run() {
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
+  const bool robot = model->spatial() || formulation_ == "screw";
+  if (Failure faults = check_applies(robot); !faults.diagnostics.empty()) return faults;
   ProgressBar bar("simulate", common_.quiet);
   if (!input_.empty()) {
     CsvOptions csv;
@@ -169,7 +248,10 @@ Done Simulate::run() {
   const Result<task::SimulateResult> result = task::simulate(*model, options);
   if (!result && outputs->failed()) return outputs->why_failed();
   if (!result) return result.failure();
-  return outputs->write(summarize(common_.model, result->summary), &result->trajectory, bar.callback());
+  for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const Summary summary =
+      robot ? summarize_robot(common_.model, result->summary) : summarize(common_.model, result->summary);
+  return outputs->write(summary, &result->trajectory, bar.callback());
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ std::string position_table(const Trajectory& trajectory, const std::string& titl
   std::vector<int> shown;
   for (int i = 0; i < trajectory.series(); ++i) {
     const std::string& name = trajectory.names()[i];
-    if (name.ends_with(".x") || name.ends_with(".y") || name.ends_with(".q")) shown.push_back(i);
+    if (name.ends_with(".x") || name.ends_with(".y") || name.ends_with(".z") || name.ends_with(".q"))
+      shown.push_back(i);
   }
   const int columns = std::min(trajectory.samples(), kMostColumns);
   const int rows = std::min(static_cast<int>(shown.size()), kMostRows);

@@ -34,6 +34,8 @@ std::unique_ptr<Verb> make_check();
 std::unique_ptr<Verb> make_kinematics();
 std::unique_ptr<Verb> make_simulate();
 std::unique_ptr<Verb> make_inverse();
+std::unique_ptr<Verb> make_hybrid();
+std::unique_ptr<Verb> make_graph();
 std::unique_ptr<Verb> make_demo();
 
 /// A whole command, as the shell splits it: the program's name and the arguments. Prints, and returns the exit status.

@@ -50,6 +50,28 @@ function(kinegraph_test target)
   gtest_discover_tests(${target} TEST_PREFIX ${prefix}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endfunction()
 
+# kinegraph_processor_variants(list): sources named x_avx2.cpp and x_avx512.cpp are compiled for such processors (which
+# one runs is decided at run time) and left out where there are none. They must not include library code: see
+# src/linear/block_kernel.hpp.
+function(kinegraph_processor_variants list)
+  set(options_avx2 -mavx2 -mfma)
+  set(options_avx512 -mavx512f -mavx512vl -mavx512dq -mfma)
+  foreach(variant avx2 avx512)
+    set(chosen ${${list}})
+    list(FILTER chosen INCLUDE REGEX "_${variant}\\.cpp$")
+    if(NOT chosen)
+      continue()
+    endif()
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+      set_source_files_properties(${chosen} PROPERTIES COMPILE_OPTIONS "${options_${variant}}"
+                                                        SKIP_PRECOMPILE_HEADERS ON)
+    else()
+      list(REMOVE_ITEM ${list} ${chosen})
+    endif()
+  endforeach()
+  set(${list} ${${list}} PARENT_SCOPE)
+endfunction()
+
 set_property(GLOBAL PROPERTY KINEGRAPH_MODULES "")
 set_property(GLOBAL PROPERTY KINEGRAPH_LINKS "")
 
@@ -61,6 +83,7 @@ function(kinegraph_module name)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  kinegraph_processor_variants(sources)
 
   set(target kinegraph_${name})
   if(sources)

@@ -19,6 +19,8 @@ struct Index {
 using PointIndex = Index<struct PointTag>;
 using BodyIndex = Index<struct BodyTag>;
 using RelativeIndex = Index<struct RelativeTag>;  ///< a relative coordinate of a planar model
+using LinkIndex = Index<struct LinkTag>;          ///< a link of a robot
+using JointIndex = Index<struct JointTag>;        ///< a joint of a robot
 using MotorIndex = Index<struct MotorTag>;
 
 }  // namespace kinegraph

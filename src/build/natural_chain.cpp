@@ -47,7 +47,7 @@ class Builder {
   static ChainSlot to(int v) { return {Place::to, v}; }
 
   void add_variables() {
-    const Given& given = options_.given;
+    const GivenMotion& given = options_.given;
     const int f = static_cast<int>(options_.independent.size()), c = static_cast<int>(given.prescribed.size());
     out_.t = variable(Kind::time, "t", 1, true);
     out_.u = variable(Kind::input, "u", system_->motors(), given.inputs);

@@ -15,7 +15,7 @@ enum class Formulation { natural, independent };
 enum class Integrator { euler, trapezoidal, hermite_simpson };
 
 /// What is known of a motion: the only difference between simulating it and asking for its torques.
-struct Given {
+struct GivenMotion {
   bool inputs = true;             ///< the motors' torques are given
   std::vector<int> known_inputs;  ///< with inputs unknown: motors that keep their law all the same
   std::vector<int> prescribed;    ///< coordinates whose position, velocity and acceleration are given
@@ -30,7 +30,7 @@ struct NaturalOptions {
   Formulation formulation = Formulation::natural;
   Integrator integrator = Integrator::hermite_simpson;
   double step = 1e-3;
-  Given given;
+  GivenMotion given;
   std::vector<int> independent;  ///< indices of z in q (independent formulation)
   std::vector<int> redundant;    ///< rows of Φ that follow from the others
   bool soft = false;             ///< every factor a cost, as in the paper

@@ -24,6 +24,14 @@ const char* symbol(Kind kind) {
       return "zv";
     case Kind::independent_acceleration:
       return "za";
+    case Kind::pose:
+      return "X";
+    case Kind::twist:
+      return "V";
+    case Kind::twist_acceleration:
+      return "A";
+    case Kind::wrench:
+      return "F";
     case Kind::user:
       return "user";
   }

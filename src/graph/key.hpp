@@ -18,6 +18,10 @@ enum class Kind : std::uint8_t {
   independent_position,      ///< z
   independent_velocity,      ///< ż
   independent_acceleration,  ///< z̈
+  pose,                      ///< X: where a body is
+  twist,                     ///< V: of a body, in its frame
+  twist_acceleration,        ///< V̇
+  wrench,                    ///< F: through a joint, on its child
   user,                      ///< anything else
 };
 

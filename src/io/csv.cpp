@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -64,6 +65,7 @@ class TableReader {
   std::vector<Field> fields_;
   std::vector<std::string> names_;  ///< per column of the file
   std::vector<int> series_;         ///< per column: its series; −1 the time, −2 left out
+  std::vector<char> optional_;      ///< per column: its fields may be empty
   std::vector<DigitStatistics> digits_;
   std::vector<double> values_;
   Trajectory trajectory_;
@@ -203,6 +205,9 @@ bool TableReader::name_columns(std::vector<std::string> names) {
   trajectory_.resolution.assign(trajectory_.series(), 0.0);
   digits_.resize(names.size());
   values_.resize(names.size());
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    optional_.push_back(c > 0 && options_.may_be_empty && options_.may_be_empty(names[c]));
+  }
   names_ = std::move(names);
   return true;
 }
@@ -254,6 +259,10 @@ void TableReader::row(std::string_view line) {
   }
   for (std::size_t c = 0; c < fields_.size(); ++c) {
     if (series_[c] == -2) continue;
+    if (fields_[c].text.empty() && optional_[c]) {
+      values_[c] = std::numeric_limits<double>::quiet_NaN();
+      continue;
+    }
     const NumberFault kind = read_number(fields_[c].text, values_[c]);
     if (kind == NumberFault::none) {
       digits_[c].add(fields_[c].text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,6 +16,8 @@ struct CsvOptions {
   /// The names of the columns, the first being "t" or "time": for tables without a header row, or instead of theirs.
   /// "-" leaves a column out.
   std::vector<std::string> columns;
+  /// Columns in which nothing between two commas means "not given": NaN in the trajectory. Null: none.
+  std::function<bool(const std::string& column)> may_be_empty = {};
   Progress progress;
 };
 

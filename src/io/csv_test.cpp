@@ -128,6 +128,23 @@ TEST(Csv, RowFaultsAreAllToldWithTheirPlace) {
   EXPECT_EQ(faults("t,größe\n0,1\n1,ä\n"), "m.csv:3:3: error: expected a number for 'größe', found 'ä'");
 }
 
+TEST(Csv, EmptyFieldsAreNotGivenWhereTheyMayBe) {
+  CsvOptions options;
+  options.may_be_empty = [](const std::string& column) { return column.ends_with(".a"); };
+  const auto table = parse_csv("t,j.q,j.a,k.a\n0,1,,2\n1,2,3,\n", "m.csv", options);
+  ASSERT_TRUE(table) << table.failure().to_string();
+  EXPECT_TRUE(std::isnan(table->at(0, 1)));
+  EXPECT_EQ(table->at(0, 2), 2);
+  EXPECT_EQ(table->at(1, 1), 3);
+  EXPECT_TRUE(std::isnan(table->at(1, 2)));
+  const auto refused = parse_csv("t,j.q,j.a\n0,,1\n,1,1\n1,1,nan\n", "m.csv", options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.failure().to_string(),
+            "m.csv:2:3: error: expected a number for 'j.q', found nothing\n"
+            "m.csv:3:1: error: expected a number for 't', found nothing\n"
+            "m.csv:4:5: error: expected a finite number for 'j.a', found 'nan'");
+}
+
 TEST(Csv, TimeMustIncrease) {
   EXPECT_EQ(faults("t,a\n0,1\n0.2,1\n0.2,1\n0.1,1\n0.3,1\n"),
             "m.csv:4:1: error: the time must increase: 0.2 follows 0.2\n"

@@ -2,43 +2,63 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/io/sdf.hpp"
+#include "kinegraph/io/text_file.hpp"
+#include "kinegraph/io/urdf.hpp"
+#include "kinegraph/io/xml_tree.hpp"
 #include "kinegraph/io/yaml_tree.hpp"
 
 namespace kinegraph {
 namespace {
 
-Failure cannot_read(const std::string& file, const std::string& why) {
-  return Failure::bad_input({file, 0, 0}, "cannot read the file: " + why);
+/// The sidecar of robot.urdf is robot.loops.yaml.
+std::filesystem::path sidecar(const std::filesystem::path& path) {
+  std::filesystem::path beside = path;
+  beside.replace_extension(".loops.yaml");
+  std::error_code ignored;
+  return std::filesystem::exists(beside, ignored) ? beside : std::filesystem::path();
+}
+
+Result<Model> read_urdf(const std::string& text, const std::filesystem::path& path, ReadOptions options) {
+  if (options.loops.empty()) options.loops = sidecar(path);
+  return parse_urdf(text, path.string(), options);
+}
+
+/// A file whose name does not say what it is: its outermost element does.
+Result<Model> read_xml(const std::string& text, const std::filesystem::path& path, const ReadOptions& options) {
+  const Result<io::XmlTree> tree = io::XmlTree::parse(text, path.string());
+  if (!tree) return tree.failure();
+  const std::string root = tree->root().name();
+  if (root == "robot") return read_urdf(text, path, options);
+  if (root == "sdf") return parse_sdf(text, path.string(), options);
+  return Failure::bad_input(tree->where(tree->root()),
+                            fmt::format("outermost element {}: expected 'robot' (URDF) or 'sdf'", quote(root)));
 }
 
 }  // namespace
 
-Result<Model> read_model(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const std::string extension = path.extension().string();
+Result<Model> read_model(const std::filesystem::path& path, const ReadOptions& options) {
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
   if (extension == ".yaml" || extension == ".yml") return read_planar_yaml(path);
-  if (!std::filesystem::exists(path, ignored)) return cannot_read(path.string(), "no such file");
-  return Failure::bad_input({path.string(), 0, 0},
-                            fmt::format("cannot read {} files; expected .yaml or .yml", quote(extension)));
+  const bool urdf = extension == ".urdf", sdf = extension == ".sdf" || extension == ".world";
+  if (std::error_code ignored; std::filesystem::exists(path, ignored) && !urdf && !sdf && extension != ".xml") {
+    return Failure::bad_input({path.string(), 0, 0}, fmt::format("cannot read {} files; expected .yaml, .yml, .urdf, "
+                                                                 ".sdf, .world or .xml",
+                                                                 quote(path.extension().string())));
+  }
+  const Result<std::string> text = io::read_text_file(path, io::XmlTree::kLargestFile);
+  if (!text) return text.failure();
+  if (urdf) return read_urdf(*text, path, options);
+  if (sdf) return parse_sdf(*text, path.string(), options);
+  return read_xml(*text, path, options);
 }
 
 Result<Model> read_planar_yaml(const std::filesystem::path& path) {
-  std::error_code fault;
-  const std::filesystem::file_status status = std::filesystem::status(path, fault);
-  if (!std::filesystem::exists(status)) return cannot_read(path.string(), "no such file");
-  if (std::filesystem::is_directory(status)) return cannot_read(path.string(), "it is a directory");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return cannot_read(path.string(), "permission denied");
-  // One byte more than allowed, so that an endless stream ends and is refused by its size.
-  std::string text(io::YamlTree::kLargestFile + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad()) return cannot_read(path.string(), "reading failed");
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return parse_planar_yaml(text, path.string());
+  const Result<std::string> text = io::read_text_file(path, io::YamlTree::kLargestFile);
+  if (!text) return text.failure();
+  return parse_planar_yaml(*text, path.string());
 }
 
 }  // namespace kinegraph

@@ -43,9 +43,9 @@ class Reader {
     if (key.text == "parameters") return named_texts(key.text, value, source_->parameters);
     if (key.text == "initial") return named_texts(key.text, value, source_->initial);
     if (key.text == "gravity") {
-      source_->gravity = field(value, key.text, value.kind == Kind::list ? Shape::list : Shape::text);
+      source_->gravity = field(value, key.text, value.kind == Kind::list ? ValueShape::list : ValueShape::text);
     } else if (key.text == "name" || key.text == "description") {
-      const Field given = field(value, key.text, Shape::text);
+      const Field given = field(value, key.text, ValueShape::text);
       if (key.text == "name" && !given.faulty) source_->name = given.items.front();
     } else {
       std::vector<std::string> known;
@@ -59,7 +59,7 @@ class Reader {
     if (value.kind == Kind::nothing) return;
     if (value.kind != Kind::map) return error(value.where, what + ": expected a map, found " + describe(value));
     for (const auto& [key, content] : sound_keys(value)) {
-      const Field given = field(*content, key->text, Shape::text);
+      const Field given = field(*content, key->text, ValueShape::text);
       NamedText named{text(*key), {}, given.faulty};
       if (!given.faulty) named.value = given.items.front();
       into.push_back(std::move(named));
@@ -97,7 +97,7 @@ class Reader {
         std::vector<std::string> names;
         for (const KeySchema& k : section.keys) names.emplace_back(k.key);
         unknown_key(*key, names);
-      } else if (known->shape == Shape::drawing) {
+      } else if (known->shape == ValueShape::drawing) {
         drawing(key->text, *value);
       } else {
         element.fields[key->text] = field(*value, key->text, known->shape);
@@ -111,8 +111,8 @@ class Reader {
     }
   }
 
-  Field field(const YamlNode& value, const std::string& key, Shape shape) {
-    Field field{value.where, {}, shape == Shape::list, false};
+  Field field(const YamlNode& value, const std::string& key, ValueShape shape) {
+    Field field{value.where, {}, shape == ValueShape::list, false};
     const bool fits = value.kind == (field.list ? Kind::list : Kind::text);
     if (!fits) {
       field.faulty = true;

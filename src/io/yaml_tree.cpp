@@ -11,81 +11,43 @@
 #include <sstream>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/io/source_text.hpp"
 
 namespace kinegraph::io {
 namespace {
 
-/// The file without byte order mark and with plain line ends, and where its lines start.
-class SourceText {
+/// The file without byte order mark and with plain line ends.
+std::string plain(std::string_view raw) {
+  raw = without_byte_order_mark(raw);
+  std::string text;
+  text.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const bool return_of_pair = raw[i] == '\r' && i + 1 < raw.size() && raw[i + 1] == '\n';
+    if (!return_of_pair) text += raw[i] == '\r' ? '\n' : raw[i];
+  }
+  return text;
+}
+
+/// The places that yaml-cpp marks: it counts lines from 0 and columns in bytes.
+class MarkedText : public SourceText {
  public:
-  SourceText(const std::string& raw, std::string file) : file_(std::move(file)) {
-    text_.reserve(raw.size());
-    std::size_t i = raw.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-    for (; i < raw.size(); ++i) {
-      const bool return_of_pair = raw[i] == '\r' && i + 1 < raw.size() && raw[i + 1] == '\n';
-      if (!return_of_pair) text_ += raw[i] == '\r' ? '\n' : raw[i];
-    }
-    starts_.push_back(0);
-    int count = 0;
-    for (std::size_t at = 0; at < text_.size(); ++at) {
-      if (at % kBlock == 0) before_block_.push_back(count);
-      count += characters(std::string_view(text_).substr(at, 1));
-      if (text_[at] == '\n') starts_.push_back(at + 1);
-    }
-    before_block_.push_back(count);
-  }
+  MarkedText(const std::string& raw, const std::string& file) : SourceText(plain(raw), file) {}
 
-  const std::string& text() const { return text_; }
-  const std::string& file() const { return file_; }
-
-  /// yaml-cpp counts lines from 0 and columns in bytes.
   std::size_t offset(const YAML::Mark& mark) const {
-    return std::min(starts_[line_of(mark)] + static_cast<std::size_t>(std::max(mark.column, 0)), text_.size());
+    return std::min(start_of_line(mark) + static_cast<std::size_t>(std::max(mark.column, 0)), text().size());
   }
-  Location location(const YAML::Mark& mark) const { return location(line_of(mark), offset(mark)); }
-  Location location_at(std::size_t offset) const {
-    return location(std::upper_bound(starts_.begin(), starts_.end(), offset) - starts_.begin() - 1, offset);
-  }
+  Location place(const YAML::Mark& mark) const { return location(offset(mark), line_of(mark)); }
 
   /// The first tab in the indentation of a line, or npos.
   std::size_t indenting_tab(const YAML::Mark& mark) const {
-    const std::size_t first = text_.find_first_not_of(' ', starts_[line_of(mark)]);
-    return first < text_.size() && text_[first] == '\t' ? first : std::string::npos;
+    const std::size_t first = text().find_first_not_of(' ', start_of_line(mark));
+    return first < text().size() && text()[first] == '\t' ? first : std::string::npos;
   }
 
  private:
-  static constexpr std::size_t kBlock = 1024;
-
-  std::size_t line_of(const YAML::Mark& mark) const {
-    return std::min<std::size_t>(std::max(mark.line, 0), starts_.size() - 1);
-  }
-  Location location(std::size_t line, std::size_t offset) const {
-    return {file_, static_cast<int>(line) + 1, characters_before(offset) - characters_before(starts_[line]) + 1};
-  }
-  int characters_before(std::size_t offset) const {
-    const std::size_t block = offset / kBlock;
-    return before_block_[block] + characters(std::string_view(text_).substr(block * kBlock, offset % kBlock));
-  }
-
-  std::string file_, text_;
-  std::vector<std::size_t> starts_;
-  std::vector<int> before_block_;  // characters before each block: places in a very long line must not cost its length
+  int line_of(const YAML::Mark& mark) const { return std::min(std::max(mark.line, 0), lines() - 1); }
+  std::size_t start_of_line(const YAML::Mark& mark) const { return line_start(line_of(mark)); }
 };
-
-/// The offset of the first byte that is not part of a UTF-8 character, or npos.
-std::size_t find_invalid(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const int more = byte < 0x80 ? 0 : byte >= 0xC2 && byte < 0xE0 ? 1 : byte >= 0xE0 && byte < 0xF0 ? 2 : 3;
-    if (more == 3 && (byte < 0xF0 || byte > 0xF4)) return i;
-    if (i + more >= text.size()) return i;
-    for (int k = 1; k <= more; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
-    }
-    i += more + 1;
-  }
-  return std::string_view::npos;
-}
 
 /// The offset at which more brackets are open than any model needs, or npos. Brackets in texts and comments count too:
 /// yaml-cpp reads ahead to the bracket that closes, and this keeps it from filling the memory.
@@ -112,7 +74,7 @@ struct Refusal {
 /// without a limit of our own.
 class YamlTreeBuilder final : public YAML::EventHandler {
  public:
-  YamlTreeBuilder(YamlTree& tree, const SourceText& source) : tree_(tree), source_(source) {}
+  YamlTreeBuilder(YamlTree& tree, const MarkedText& source) : tree_(tree), source_(source) {}
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -152,7 +114,7 @@ class YamlTreeBuilder final : public YAML::EventHandler {
     const YamlNode* key;  // of a map, waiting for its value
   };
 
-  Location place(const YAML::Mark& mark) const { return source_.location(mark); }
+  Location place(const YAML::Mark& mark) const { return source_.place(mark); }
 
   YamlNode& add(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (tree_.nodes_.size() >= YamlTree::kMostValues) {
@@ -187,7 +149,7 @@ class YamlTreeBuilder final : public YAML::EventHandler {
   }
 
   YamlTree& tree_;
-  const SourceText& source_;
+  const MarkedText& source_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, const YamlNode*> anchors_;
 };
@@ -196,13 +158,12 @@ Result<YamlTree> YamlTree::parse(const std::string& text, const std::string& fil
   if (text.size() > kLargestFile) {
     return Failure::bad_input({file_name, 1, 1}, fmt::format("the file is larger than {} bytes", kLargestFile));
   }
-  const SourceText source(text, file_name);
-  if (const std::size_t bad = std::min(find_invalid(source.text()), source.text().find('\0'));
-      bad < std::string::npos) {
-    return Failure::bad_input(source.location_at(bad), "not a text in UTF-8");
+  const MarkedText source(text, file_name);
+  if (const std::size_t bad = find_invalid(source.text()); bad < std::string::npos) {
+    return Failure::bad_input(source.location(bad), "not a text in UTF-8");
   }
   if (const std::size_t deep = find_too_many_brackets(source.text()); deep < std::string::npos) {
-    return Failure::bad_input(source.location_at(deep), too_deep());
+    return Failure::bad_input(source.location(deep), too_deep());
   }
   YamlTree tree;
   try {
@@ -222,9 +183,9 @@ Result<YamlTree> YamlTree::parse(const std::string& text, const std::string& fil
     return Failure::bad_input(refusal.where, refusal.message);
   } catch (const YAML::Exception& fault) {
     if (const std::size_t tab = source.indenting_tab(fault.mark); tab != std::string::npos) {
-      return Failure::bad_input(source.location_at(tab), "not YAML: a tab in the indentation; expected spaces");
+      return Failure::bad_input(source.location(tab), "not YAML: a tab in the indentation; expected spaces");
     }
-    return Failure::bad_input(source.location(fault.mark), "not YAML: " + fault.msg);
+    return Failure::bad_input(source.place(fault.mark), "not YAML: " + fault.msg);
   }
   return tree;
 }

@@ -3,11 +3,21 @@
 #include <algorithm>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/model/robot_settings.hpp"
 #include "kinegraph/model/source.hpp"
 
 namespace kinegraph {
 
 Result<Model> Model::with(const Settings& changes) const {
+  if (spatial()) {
+    Result<Robot> changed = with_settings(robot, changes);
+    if (!changed) return std::move(changed).failure();
+    Model model = *this;
+    model.robot = *std::move(changed);
+    model.settings = changes;
+    model.settings.insert(settings.begin(), settings.end());
+    return model;
+  }
   if (!source) return Failure::bad_input("the model was not read from a file: nothing can be set");
   Settings all = changes;
   all.insert(settings.begin(), settings.end());

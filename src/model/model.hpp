@@ -10,6 +10,7 @@
 #include "kinegraph/base/index.hpp"
 #include "kinegraph/base/result.hpp"
 #include "kinegraph/expr/law.hpp"
+#include "kinegraph/model/robot.hpp"
 
 namespace kinegraph {
 
@@ -147,9 +148,12 @@ struct Model {
   std::vector<BodyTorque> torques;
   std::vector<Motor> motors;
   std::vector<InitialValue> initial;
+  Robot robot;  ///< of a spatial model (URDF, SDF); without links else
   std::vector<Diagnostic> warnings;
   Settings settings;                          ///< what with() has set so far, over the file's values
   std::shared_ptr<const ModelSource> source;  ///< shared: immutable, and large next to a copy of the rest
+
+  bool spatial() const { return !robot.links.empty(); }
 
   /// The same machine with some parameters or quantities changed ("L", "body0.mass", "theta.q" = an initial value).
   /// Unknown names are refused with the nearest valid one.

@@ -26,7 +26,7 @@ enum class Section {
 inline constexpr int kSections = 12;
 
 /// How the value of a key is written.
-enum class Shape {
+enum class ValueShape {
   text,     ///< a name, a formula, true or false
   list,     ///< of texts
   drawing,  ///< what the body looks like: accepted, of no effect on the mechanics
@@ -34,7 +34,7 @@ enum class Shape {
 
 struct KeySchema {
   std::string_view key;
-  Shape shape;
+  ValueShape shape;
   bool required;
   std::string_view meaning;
 };

@@ -4,28 +4,6 @@
 
 namespace kinegraph::step {
 
-const std::vector<Tableau>& tableaus() {
-  static const std::vector<Tableau> list = {
-      {"euler", 1, 1, {}, {1}, {0}},
-      {"midpoint", 2, 2, {{}, {0.5}}, {0, 1}, {0, 0.5}},
-      {"heun", 2, 2, {{}, {1}}, {0.5, 0.5}, {0, 1}},
-      {"rk4", 4, 4, {{}, {0.5}, {0, 0.5}, {0, 0, 1}}, {1. / 6, 1. / 3, 1. / 3, 1. / 6}, {0, 0.5, 0.5, 1}},
-  };
-  return list;
-}
-
-Result<Tableau> find_tableau(const std::string& name) {
-  std::vector<std::string> names;
-  std::string all;
-  for (const Tableau& t : tableaus()) {
-    if (name == t.name) return t;
-    names.emplace_back(t.name);
-    all += (all.empty() ? "" : ", ") + names.back();
-  }
-  return Failure::bad_input("integrator: with --method step it is one of " + all + ", is '" + name + "'" +
-                            did_you_mean(name, names));
-}
-
 ExplicitStepper::ExplicitStepper(Acceleration& acceleration, const Tableau& tableau, Input input)
     : acceleration_(acceleration), tableau_(tableau), input_(std::move(input)) {
   const int n = acceleration_.system().coordinates();

@@ -1,26 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
-#include "kinegraph/base/result.hpp"
 #include "kinegraph/step/acceleration.hpp"
+#include "kinegraph/step/tableau.hpp"
 
 namespace kinegraph::step {
-
-/// An explicit Runge-Kutta method: stages, weights and nodes of its tableau (strictly lower triangular).
-struct Tableau {
-  const char* name;
-  int stages;
-  int order;
-  double a[4][4];
-  double b[4];
-  double c[4];
-};
-
-const std::vector<Tableau>& tableaus();  ///< euler, midpoint, heun, rk4: one line each
-Result<Tableau> find_tableau(const std::string& name);
 
 /// Classic time stepping of (q, q̇) with accelerations from the augmented system, projected onto the constraints after
 /// every step. The baseline that the graph is measured against, and the engine of roll-outs.

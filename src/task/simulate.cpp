@@ -6,47 +6,26 @@
 #include <chrono>
 #include <cmath>
 
-#include "kinegraph/base/names.hpp"
 #include "kinegraph/step/explicit_stepper.hpp"
 #include "kinegraph/task/energy.hpp"
 #include "kinegraph/task/input.hpp"
 #include "kinegraph/task/motion.hpp"
+#include "kinegraph/task/option_rules.hpp"
 #include "kinegraph/task/recorder.hpp"
+#include "kinegraph/task/spatial_simulate.hpp"
 #include "kinegraph/task/start.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-constexpr double kMostSteps = 2e9;
-
 using Clock = std::chrono::steady_clock;
-
-/// One of a list of names, or a fault that lists them.
-void check_choice(const std::string& field, const std::string& value, const std::vector<std::string>& valid,
-                  Failure& faults) {
-  if (std::find(valid.begin(), valid.end(), value) != valid.end()) return;
-  faults.diagnostics.push_back({Severity::error,
-                                {},
-                                fmt::format("{}: must be one of {}, is '{}'{}", field, fmt::join(valid, ", "), value,
-                                            did_you_mean(value, valid))});
-}
-
-template <class T>
-void check_rule(bool holds, const std::string& field, const std::string& rule, const T& value, Failure& faults) {
-  if (!holds) faults.diagnostics.push_back({Severity::error, {}, fmt::format("{}: {}, is {}", field, rule, value)});
-}
 
 Failure check_options(const SimulateOptions& o) {
   Failure faults{Failure::Kind::bad_input, {}};
-  check_rule(std::isfinite(o.step) && o.step > 0, "step", "must be > 0", o.step, faults);
-  check_rule(std::isfinite(o.time) && o.time > 0, "time", "must be > 0", o.time, faults);
-  if (faults.diagnostics.empty()) {
-    check_rule(o.time / o.step <= kMostSteps, "time", fmt::format("must be at most {:g} steps", kMostSteps),
-               fmt::format("{:g} steps", o.time / o.step), faults);
-  }
+  check_time_and_step(o.time, o.step, faults);
   check_rule(o.window >= 2, "window", "must be >= 2", o.window, faults);
   check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
-  check_choice("formulation", o.formulation, {"natural", "independent"}, faults);
+  check_choice("formulation", o.formulation, {"natural", "independent", "screw"}, faults);
   check_choice("method", o.method, {"smoother", "batch", "step"}, faults);
   check_choice("weights", o.weights, {"hard", "soft"}, faults);
   if (o.method == "step") {
@@ -264,6 +243,7 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
 }  // namespace
 
 Result<SimulateResult> simulate(const Model& original, const SimulateOptions& options) {
+  if (original.spatial() || options.formulation == "screw") return simulate_spatial(original, options);
   if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
   Model model = original;
   if (options.input) {

@@ -18,7 +18,8 @@ std::vector<Named> all_models() {
   std::vector<std::filesystem::path> files;
   const auto gather = [&files](const std::filesystem::path& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+      const bool sidecar = entry.path().stem().extension() == ".loops";
+      if (entry.path().extension() == ".yaml" && !sidecar) files.push_back(entry.path());
     }
   };
   gather(source_file("models"));

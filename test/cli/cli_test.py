@@ -33,6 +33,25 @@ motors:
   - {coordinate: theta}
 """
 
+PENDULUM = """\
+<robot name="pendulum">
+  <link name="ground"/>
+  <link name="bob">
+    <inertial>
+      <origin xyz="0.5 0 0"/>
+      <mass value="2"/>
+      <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.04" iyz="0" izz="0.04"/>
+    </inertial>
+  </link>
+  <joint name="hinge" type="revolute">
+    <parent link="ground"/>
+    <child link="bob"/>
+    <axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="100"/>
+  </joint>
+</robot>
+"""
+
 
 class Result:
     def __init__(self, status, out, err):
@@ -82,12 +101,12 @@ class Cli(unittest.TestCase):
 class Help(Cli):
     def test_lists_the_verbs(self):
         text = self.good("--help").out
-        for verb in ("check", "kinematics", "simulate", "inverse", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "demo"):
             self.assertRegex(text, rf"(?m)^  {verb} +\S")
         self.assertEqual(text, self.good("help").out)
 
     def test_teaches_each_verb(self):
-        for verb in ("check", "kinematics", "simulate", "inverse", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "demo"):
             text = self.good(verb, "--help").out
             self.assertIn("Example", text)
             self.assertIn(f"  kinegraph {verb} ", text)
@@ -136,7 +155,7 @@ class Options(Cli):
         simulate("error: every: must be >= 1, is 0", "--every", "0")
         simulate("error: threads: must be >= 1, is 0", "--threads", "0")
         simulate("error: seed: must be >= 0, is -1", "--seed", "-1")
-        simulate("error: formulation: must be one of natural, independent, is 'naturl'; did you mean 'natural'?",
+        simulate("error: formulation: must be one of natural, independent, screw, is 'naturl'; did you mean 'natural'?",
                  "--formulation", "naturl")
         simulate("error: method: must be one of smoother, batch, step, is 'x'", "--method", "x")
         simulate("error: integrator: must be one of euler, trapezoidal, hermite-simpson, is 'trapezoid'; did you mean "
@@ -344,6 +363,77 @@ class Verbs(Cli):
         self.assertTrue({"P1.x", "P2.vy", "theta.q", "theta.v", "theta.a"} <= set(names))
         self.assertAlmostEqual(rows[-1][0], 0.5)
 
+    def test_simulate_robots(self):
+        self.write("pendulum.urdf", PENDULUM)
+        found = self.summary("simulate", "pendulum.urdf", "--time", "0.5")
+        self.assertEqual((found["steps"], found["integrator"], found["formulation"]), (500, "rk4", "screw"))
+        self.assertLess(found["energy_drift"], 1e-9)
+        self.assertEqual(found["warnings"], [])
+        self.assertEqual(len(found["limits_exceeded"]), 1)
+
+        self.good("simulate", "pendulum.urdf", "--time", "0.1", "--poses", "--reactions", "--out", "m.csv")
+        names, rows = self.table("m.csv")
+        self.assertEqual(names[:4], ["t", "hinge.q", "hinge.v", "hinge.a"])
+        self.assertTrue({"bob.x", "bob.qw", "hinge.reaction.mx", "hinge.reaction.fz"} <= set(names))
+        self.assertAlmostEqual(rows[0][names.index("hinge.reaction.fz")], 9.81 * 2 * 0.04 / 0.54, places=9)
+
+        found = self.summary("simulate", "fourbar.yaml", "--formulation", "screw", "--time", "0.2")
+        self.assertEqual((found["loops"], found["degrees_of_freedom"]), (1, 1))
+        self.assertLess(found["closure_m"], 1e-12)
+
+        self.bad("error: window: has no meaning for robots, which are simulated by time stepping\n"
+                 "error: weights: has no meaning for robots, which are simulated by time stepping\n"
+                 "error: method: must be step for robots, is 'batch'\n"
+                 "error: formulation: must be screw for robots, is 'natural'",
+                 "simulate", "pendulum.urdf", "--window", "3", "--weights", "hard", "--method", "batch",
+                 "--formulation", "natural")
+        self.bad("error: poses: is for robots and --formulation screw", "simulate", "fourbar.yaml", "--poses")
+        warned = self.run_program("simulate", "pendulum.urdf", "--integrator", "euler", "--step", "20ms")
+        self.assertEqual(warned.status, 0)
+        self.assertRegex(warned.err, r"^warning: the energy is off by .* of the motion's: take a smaller step than 0.02 s\n$")
+
+    def test_inverse_and_hybrid_of_robots(self):
+        self.write("pendulum.urdf", PENDULUM)
+        self.good("simulate", "pendulum.urdf", "--time", "0.2", "--poses", "--reactions", "--out", "m.csv")
+        found = self.summary("inverse", "pendulum.urdf", "--motion", "m.csv", "--out", "tau.csv")
+        self.assertEqual((found["samples"], found["actuators"], found["torques"]), (201, ["hinge"], ["hinge.tau"]))
+        self.assertLess(found["torque_peak"][0], 1e-9)  # it swung freely
+        self.assertLess(found["power_error"], 1e-6 * found["power_max"])
+        names, _ = self.table("tau.csv")
+        self.assertEqual(names, ["t", "hinge.q", "hinge.v", "hinge.a", "hinge.tau"])
+
+        self.write("still.csv", "t,hinge.q,hinge.v,hinge.a\n0,0,0,0\n")
+        found = self.summary("inverse", "pendulum.urdf", "--motion", "still.csv", "--ordering", "colamd")
+        self.assertAlmostEqual(found["torque_peak"][0], 9.81, places=12)
+        self.write("known.csv", "t,hinge.q,hinge.v,hinge.a,hinge.tau\n0,0,0,,0\n0.5,0,0,0,\n")
+        found = self.summary("hybrid", "pendulum.urdf", "--known", "known.csv", "--out", "all.csv")
+        self.assertEqual(found["masks"], 2)
+        _, rows = self.table("all.csv")
+        self.assertAlmostEqual(rows[0][3], 9.81 / 0.54, places=9)
+        self.assertAlmostEqual(rows[1][4], -9.81, places=12)
+
+        self.write("bad.csv", "t,hinge.q,hinge.v,hinge.a,hing.tau\n0,0,0,0,0\n")
+        self.bad("bad.csv:1:27: error: 'hing.tau' is no quantity of the robot; did you mean 'hinge.tau'?",
+                 "inverse", "pendulum.urdf", "--motion", "bad.csv")
+        self.write("both.csv", "t,hinge.q,hinge.v,hinge.a,hinge.tau\n0,0,0,,0\n1,0,0,1,1\n2,0,,1,\n")
+        self.bad("both.csv:4:5: error: expected a number for 'hinge.v', found nothing",
+                 "hybrid", "pendulum.urdf", "--known", "both.csv")
+        self.write("both.csv", "t,hinge.q,hinge.v,hinge.a,hinge.tau\n0,0,0,,0\n1,0,0,1,1\n2,0,0,,\n")
+        self.bad("both.csv:3:1: error: joint 'hinge': acceleration and torque are both given: leave one of them empty\n"
+                 "both.csv:4:1: error: joint 'hinge': neither acceleration nor torque is given",
+                 "hybrid", "pendulum.urdf", "--known", "both.csv")
+        self.bad("error: ordering: must be one of best, rnea, crba, aba, colamd, amd, metis, natural, is 'rnae'; did you "
+                 "mean 'rnea'?", "hybrid", "pendulum.urdf", "--known", "known.csv", "--ordering", "rnae")
+        self.bad("error: known: is missing: kinegraph hybrid MODEL --known FILE.csv", "hybrid", "pendulum.urdf")
+        self.bad("error: formulation: a robot in space has no natural coordinates: leave it out, or say screw",
+                 "inverse", "pendulum.urdf", "--motion", "still.csv", "--formulation", "natural")
+
+        self.write("turn.csv", "t,theta.q\n" + "".join(f"{0.01 * k:.2f},{0.3 * math.sin(0.02 * k):.12f}\n" for k in range(101)))
+        planar = self.summary("inverse", "fourbar.yaml", "--motion", "turn.csv")
+        screw = self.summary("inverse", "fourbar.yaml", "--motion", "turn.csv", "--formulation", "screw")
+        self.assertEqual(screw["actuators"], ["theta"])
+        self.assertAlmostEqual(screw["torque_rms"][screw["torques"].index("theta.tau")], planar["torque_rms"][0], places=5)
+
     def test_what_one_verb_writes_another_reads(self):
         """Torques found by inverse, put into simulate, give the motion back."""
         rows = "".join(f"{1e-3 * i!r},{0.5 * (1 - math.cos(3e-3 * i))!r}\n" for i in range(1001))
@@ -411,12 +501,15 @@ class Demo(Cli):
     def test_the_tour(self):
         text = self.good("demo", "--out", "a/tour").out
         written = sorted(os.listdir(os.path.join(self.folder, "a/tour")))
-        self.assertEqual(written, ["branches.csv", "fourbar.yaml", "motion.csv", "motion.json", "motion.svg", "torque.csv",
-                                   "torque.json", "torque.svg", "turn.csv", "turn.svg", "wanted.csv"])
+        self.assertEqual(written, ["arm7.urdf", "arm_torque.csv", "arm_torque.svg", "branches.csv", "five_bar.csv",
+                                   "five_bar.sdf", "fourbar.yaml", "motion.csv", "motion.json", "motion.svg", "reach.csv",
+                                   "rnea.svg", "swing.csv", "three_r.urdf", "torque.csv", "torque.json", "torque.svg",
+                                   "turn.csv", "turn.svg", "wanted.csv"])
         for name in written:
             self.assertIn(f"wrote a/tour/{name}", text)
         commands = [line.split()[1:] for line in text.splitlines() if line.startswith("$ ")]
-        self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse"])
+        self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse", "check", "kinematics", "inverse", "graph",
+                          "graph", "graph", "simulate"])
         self.good(*commands[0][1:])  # what it prints can be typed
         self.assertGreater(json.loads(self.read("a/tour/torque.json"))["torque_peak"][0], 10)
 

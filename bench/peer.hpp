@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// Other programs for the same problem, measured beside ours in one run. Plain numbers only: a peer may be compiled with
+// other flags than we are, and library types (Eigen's) could then be laid out differently.
+namespace kinegraph::bench {
+
+struct PeerFrame {
+  double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};  // row by row
+  double p[3] = {0, 0, 0};
+};
+
+/// A body, in the frame of its joint, which turns about z or slides along it.
+struct PeerBody {
+  int parent = -1;  // −1: the ground
+  bool slides = false;
+  PeerFrame in_parent;                                                            // of the joint at zero
+  double mass = 0, com[3] = {0, 0, 0}, inertia[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};  // about the centre of mass
+  double armature = 0;
+};
+
+/// Two points that coincide: what of a hinge that closes a planar loop is left to be said.
+struct PeerLoop {
+  int a = -1, b = -1;
+  PeerFrame in_a, in_b;
+};
+
+struct PeerRobot {
+  std::vector<PeerBody> bodies;  // number i has number i of q, v, a and τ; parents first
+  std::vector<PeerLoop> loops;
+  double gravity[3] = {0, 0, -9.81};
+};
+
+/// Answers stay valid until the next call.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  virtual const double* inverse(const double* q, const double* v, const double* a) = 0;
+  virtual const double* forward(const double* q, const double* v, const double* tau) = 0;
+  /// Forward dynamics with the loops closed; null if the peer has none.
+  virtual const double* forward_closed(const double*, const double*, const double*) { return nullptr; }
+};
+
+struct Contestant {
+  std::string name;
+  std::unique_ptr<Peer> peer;
+};
+
+/// All peers that were built in. Empty without -DKINEGRAPH_PEERS.
+std::vector<Contestant> peers(const PeerRobot& robot);
+
+}  // namespace kinegraph::bench

@@ -1,0 +1,152 @@
+#include "graph_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+#include "kinegraph/base/names.hpp"
+
+namespace kinegraph::cli {
+
+const std::string_view kGraphTeaching =
+    "Examples:\n"
+    "  kinegraph graph arm.urdf --show factors                    the factor graph of inverse dynamics\n"
+    "  kinegraph graph arm.urdf --ordering rnea --out dag.svg     what is computed from what: the recursion of\n"
+    "                                                             Newton and Euler\n"
+    "  kinegraph graph arm.urdf --ordering rnea --format text     the same as equations\n"
+    "  kinegraph graph arm.urdf --problem forward --ordering aba --after 4    the graph after four eliminations\n"
+    "  kinegraph graph arm.urdf --problem forward --compare       what each ordering costs\n"
+    "  kinegraph graph arm.urdf --problem hybrid --known j1.a --show tree --order \"t1 a2 a3 F1 V1 V3 F3 V2 F2\"\n"
+    "  kinegraph graph fourbar.yaml --problem trajectory --formulation independent --show bayes\n\n"
+    "Problems: inverse (accelerations known), forward (torques known), hybrid (--known names what is: joint.a or\n"
+    "joint.tau; of joints not named the torque), trajectory (three knots of a motion).\n"
+    "Variables: V3 twist acceleration of body 3, F3 wrench through its joint, a3 acceleration of joint 3, t3 its "
+    "torque.\n"
+    "Orderings: rnea, crba, aba, colamd, amd, metis, natural; --order gives your own. Unknowns that a loop may leave\n"
+    "open always come last. Of a trajectory: time (back in time), colamd, amd, metis, natural.\n"
+    "Without --out, svg is written to MODEL_PROBLEM_ORDERING_SHOW.svg in this folder; dot, json and text are printed.\n"
+    "How to read the pictures: docs/graph.md.\n";
+
+void GraphOptions::declare(CLI::App& app) {
+  app.add_option("--problem", problem, "what is asked")
+      ->type_name("inverse|forward|hybrid|trajectory")
+      ->capture_default_str();
+  app.add_option("--ordering", ordering, "order of elimination; default rnea for inverse, aba for forward and hybrid")
+      ->type_name("NAME");
+  app.add_option("--order", order, "your own order: all unknowns by name, between blanks")->type_name("\"t1 F1 ...\"");
+  app.add_option("--known", known_text, "what is known in a hybrid problem")->type_name("j1.a,j2.tau,...");
+  app.add_flag("--compare", compare, "a table over all orderings instead of a picture");
+  app.add_option("--show", show, "default dag; of a trajectory factors")->type_name("factors|dag|tree|bayes");
+  app.add_option("--after", after, "the graph after so many steps of the elimination")->type_name("N");
+  app.add_option("--format", format, "text: the back-substitution as equations")
+      ->type_name("svg|dot|json|text")
+      ->capture_default_str();
+  app.add_option("--out", out, "where to; - is standard output")->type_name("FILE");
+  app.add_flag("--hide-known", hide_known, "factor graphs without the known variables");
+  app.add_option("--formulation", formulation, "of a trajectory; default natural for planar machines, screw for robots")
+      ->type_name("natural|independent|screw");
+  app.add_option("--integrator", integrator, "of a trajectory: euler, trapezoidal or hermite-simpson")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--knots", knots, "of a trajectory")->type_name("N")->capture_default_str();
+}
+
+namespace {
+
+void choose(OptionReader& reader, const std::string& field, const std::string& value,
+            const std::vector<std::string>& valid) {
+  if (std::find(valid.begin(), valid.end(), value) != valid.end()) return;
+  std::string list;
+  for (const std::string& v : valid) list += (list.empty() ? "" : ", ") + v;
+  reader.fault(field, fmt::format("must be one of {}, is {}{}", list, quote(value), did_you_mean(value, valid)));
+}
+
+}  // namespace
+
+void GraphOptions::read(OptionReader& reader) {
+  choose(reader, "problem", problem, {"inverse", "forward", "hybrid", "trajectory"});
+  choose(reader, "format", format, {"svg", "dot", "json", "text"});
+  const bool motion = problem == "trajectory";
+  const bool show_given = !show.empty();
+  if (show.empty()) show = motion ? "factors" : "dag";
+  choose(reader, "show", show, {"factors", "dag", "tree", "bayes"});
+  choose(reader, "integrator", integrator, {"euler", "trapezoidal", "hermite-simpson"});
+  if (!formulation.empty()) choose(reader, "formulation", formulation, {"natural", "independent", "screw"});
+  knots_value = reader.whole("knots", knots, 2, 12);
+  if (!after.empty()) {
+    after_value = reader.whole("after", after, 0, 1000000);
+    if (show_given && show != "dag") reader.fault("after", "shows the graph half eliminated: leave --show out");
+    show = "dag";
+  }
+
+  std::istringstream words(order);
+  for (std::string word; words >> word;) custom.push_back(word);
+  if (!custom.empty() && ordering.empty()) ordering = "custom";
+  std::vector<std::string> names = build::screw_order_names();
+  if (motion) {
+    if (ordering.empty()) ordering = "time";
+    names = {"time", "colamd", "amd", "metis", "natural"};
+  }
+  if (!ordering.empty()) choose(reader, "ordering", ordering, names);
+  if (ordering == "custom" && custom.empty())
+    reader.fault("order", "is missing: --order \"t1 F1 ...\" goes with custom");
+  if (ordering != "custom" && !custom.empty() && !compare)
+    reader.fault("order", "goes with --ordering custom, or without it");
+
+  known = split_list(known_text);
+  if (!known.empty() && problem != "hybrid") reader.fault("known", "goes with --problem hybrid");
+  if (known.empty() && problem == "hybrid") {
+    reader.fault("known", "is missing: --known j1.a,j2.tau says what is known of each joint");
+  }
+  if (!motion && show == "bayes") reader.fault("show", "bayes is for --problem trajectory; of one instant it is dag");
+  if (motion && format == "text") reader.fault("format", "text is for the problems of one instant");
+  if (motion && compare) reader.fault("compare", "is for the problems of one instant");
+  if (compare && !out.empty()) reader.fault("out", "--compare prints a table; --json FILE writes it for machines");
+  if (!motion && !formulation.empty()) reader.fault("formulation", "goes with --problem trajectory");
+}
+
+Done GraphOptions::check_trajectory(bool spatial) {
+  if (formulation.empty()) formulation = spatial ? "screw" : "natural";
+  if (spatial && formulation != "screw") {
+    return Failure::bad_input(
+        fmt::format("formulation: a robot in space has no {} coordinates: leave it out, or say screw", formulation));
+  }
+  return std::monostate{};
+}
+
+CommonOptions json_only(const CommonOptions& options) {
+  CommonOptions only = options;
+  only.out.clear();
+  return only;
+}
+
+std::string compare_text(const std::vector<task::OrderingCost>& costs) {
+  std::string text = fmt::format("\n  {:<10}{:>7}{:>7}{:>13}{:>22}{:>13}{:>11}\n", "ordering", "edges", "fill",
+                                 "dense flops", "tree width (numbers)", "plan flops", "plan fill");
+  for (const task::OrderingCost& c : costs) {
+    const auto or_dash = [](const auto& value) { return value ? fmt::format("{}", *value) : std::string("-"); };
+    text += fmt::format("  {:<10}{:>7}{:>7}{:>13.0f}{:>22}{:>13}{:>11}{}\n", c.name, c.edges, c.fill, c.flops,
+                        fmt::format("{} ({})", c.width, c.width_in_numbers), or_dash(c.plan_flops),
+                        or_dash(c.plan_fill), c.same_as.empty() ? "" : fmt::format("  as {}", c.same_as));
+  }
+  return text +
+         "\n  edges: of the DAG; fill: those between variables that no equation joined; dense flops: every step as one "
+         "full\n  front; plan: as compiled, blocks of zeros and ones known, pivots as in docs/graph.md\n";
+}
+
+nlohmann::ordered_json compare_json(const std::vector<task::OrderingCost>& costs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const task::OrderingCost& c : costs) {
+    nlohmann::ordered_json row{{"ordering", c.name},    {"edges", c.edges},
+                               {"fill", c.fill},        {"dense_flops", c.flops},
+                               {"tree_width", c.width}, {"tree_width_numbers", c.width_in_numbers}};
+    row["plan_flops"] = c.plan_flops ? nlohmann::ordered_json(*c.plan_flops) : nlohmann::ordered_json(nullptr);
+    row["plan_fill"] = c.plan_fill ? nlohmann::ordered_json(*c.plan_fill) : nlohmann::ordered_json(nullptr);
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+}  // namespace kinegraph::cli

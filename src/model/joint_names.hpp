@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kinegraph/model/robot.hpp"
+
+namespace kinegraph {
+
+/// What the numbers of a joint are called in files, by its type: "j.q", or "j.qw j.qx j.qy j.qz".
+std::vector<std::string> position_names(const std::string& joint, JointType type);
+std::vector<std::string> velocity_names(const std::string& joint, JointType type);
+std::vector<std::string> acceleration_names(const std::string& joint, JointType type);
+std::vector<std::string> torque_names(const std::string& joint, JointType type);
+
+}  // namespace kinegraph

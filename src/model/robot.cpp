@@ -1,0 +1,32 @@
+#include "kinegraph/model/robot.hpp"
+
+#include <algorithm>
+
+namespace kinegraph {
+namespace {
+
+struct TypeFacts {
+  const char* name;
+  int stored, freedoms;
+};
+
+constexpr TypeFacts kTypes[] = {{"fixed", 0, 0}, {"revolute", 1, 1},  {"continuous", 1, 1},  {"prismatic", 1, 1},
+                                {"screw", 1, 1}, {"universal", 2, 2}, {"cylindrical", 2, 2}, {"planar", 3, 3},
+                                {"ball", 4, 3},  {"floating", 7, 6}};
+
+template <class List>
+int find(const List& list, const std::string& name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& e) { return e.name == name; });
+  return found == list.end() ? -1 : static_cast<int>(found - list.begin());
+}
+
+}  // namespace
+
+const char* to_string(JointType type) { return kTypes[static_cast<int>(type)].name; }
+int stored_numbers(JointType type) { return kTypes[static_cast<int>(type)].stored; }
+int freedoms(JointType type) { return kTypes[static_cast<int>(type)].freedoms; }
+
+int Robot::find_link(const std::string& name) const { return find(links, name); }
+int Robot::find_joint(const std::string& name) const { return find(joints, name); }
+
+}  // namespace kinegraph

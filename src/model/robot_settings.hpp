@@ -1,0 +1,20 @@
+#pragma once
+
+#include "kinegraph/model/model.hpp"
+
+namespace kinegraph {
+
+/// The robot with some of its numbers set by name:
+///  - of a link `arm.mass`, `.com_x .com_y .com_z`, and about that point `.ixx .iyy .izz .ixy .ixz .iyz`;
+///  - of a joint `elbow.damping .friction .stiffness .rest .armature .lower .upper .velocity .effort`, with a number
+///    (`.damping1`) for each freedom if there are several;
+///  - initial values by the names of their columns: `elbow.q`, `elbow.v`, `base.x`;
+///  - `gravity` (downwards), `gravity.x`, `gravity.y`, `gravity.z` (also `gravity_x`, …).
+/// Unknown names are refused with the nearest valid one, and so is what breaks the rules of check_robot. A floating
+/// base that is set becomes a joint of the robot.
+Result<Robot> with_settings(Robot robot, const Settings& settings);
+
+/// All those names.
+std::vector<std::string> setting_names(const Robot& robot);
+
+}  // namespace kinegraph

@@ -1,0 +1,148 @@
+#include "kinegraph/model/robot_settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace kinegraph {
+namespace {
+
+/// base (floating) – elbow (revolute) – arm – ball – hand
+Model model() {
+  Model model;
+  model.file = "r.urdf";
+  Robot& robot = model.robot;
+  robot.base = Robot::Base::floating;
+  for (const char* name : {"body", "arm", "hand"}) {
+    Link link;
+    link.name = name;
+    link.inertia = {1, Vector3d::Zero(), Matrix3d::Identity()};
+    robot.links.push_back(link);
+    robot.X_WL.emplace_back(SO3(), Vector3d(0, 0, robot.links.size()));
+  }
+  Joint elbow;
+  elbow.name = "elbow";
+  elbow.type = JointType::revolute;
+  elbow.parent = LinkIndex(0), elbow.child = LinkIndex(1);
+  robot.joints.push_back(elbow);
+  Joint wrist = elbow;
+  wrist.name = "wrist";
+  wrist.type = JointType::ball;
+  wrist.parent = LinkIndex(1), wrist.child = LinkIndex(2);
+  robot.joints.push_back(wrist);
+  return model;
+}
+
+Robot set(const Settings& settings) {
+  Result<Model> changed = model().with(settings);
+  EXPECT_TRUE(changed.ok()) << (changed ? "" : changed.failure().to_string());
+  return changed ? changed->robot : Robot{};
+}
+
+std::string refused(const Settings& settings) {
+  const Result<Model> changed = model().with(settings);
+  return changed ? "accepted" : changed.failure().to_string();
+}
+
+TEST(RobotSettings, Links) {
+  const Robot robot = set({{"arm.mass", 3}, {"arm.com_y", 0.5}, {"arm.ixy", 0.1}, {"hand.izz", 1.5}});
+  EXPECT_EQ(robot.links[1].inertia.mass, 3);
+  EXPECT_EQ(robot.links[1].inertia.com, Vector3d(0, 0.5, 0));
+  EXPECT_EQ(robot.links[1].inertia.about_com(0, 1), 0.1);
+  EXPECT_EQ(robot.links[1].inertia.about_com(1, 0), 0.1);
+  EXPECT_EQ(robot.links[2].inertia.about_com(2, 2), 1.5);
+  EXPECT_EQ(robot.links[0].inertia.mass, 1);
+  EXPECT_EQ(robot.joints.size(), 2u);
+}
+
+TEST(RobotSettings, Joints) {
+  const Robot robot = set({{"elbow.damping", 0.1},
+                           {"elbow.armature", 0.2},
+                           {"elbow.stiffness", 7},
+                           {"elbow.rest", 0.3},
+                           {"elbow.friction", 0.4},
+                           {"elbow.upper", 2},
+                           {"wrist.damping2", 5}});
+  const Joint &elbow = robot.joints[0], &wrist = robot.joints[1];
+  ASSERT_EQ(elbow.dynamics.size(), 1u);
+  EXPECT_EQ(elbow.dynamics[0].damping, 0.1);
+  EXPECT_EQ(elbow.dynamics[0].armature, 0.2);
+  EXPECT_EQ(elbow.dynamics[0].stiffness, 7);
+  EXPECT_EQ(elbow.dynamics[0].rest, 0.3);
+  EXPECT_EQ(elbow.dynamics[0].friction, 0.4);
+  EXPECT_EQ(elbow.limits.at(0).upper, 2);
+  EXPECT_EQ(elbow.limits.at(0).lower, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(wrist.dynamics.at(1).damping, 5);
+  // What was not set stays as empty as it was.
+  EXPECT_TRUE(wrist.limits.empty());
+  EXPECT_TRUE(elbow.initial_q.empty());
+}
+
+TEST(RobotSettings, InitialValues) {
+  const Robot robot = set({{"elbow.q", 0.5}, {"elbow.v", -1}, {"wrist.qx", 1}, {"wrist.wz", 2}});
+  EXPECT_EQ(robot.joints[0].initial_q, std::vector<double>{0.5});
+  EXPECT_EQ(robot.joints[0].initial_v, std::vector<double>{-1});
+  const std::vector<double>& q = robot.joints[1].initial_q;
+  EXPECT_NEAR(q.at(0), std::sqrt(0.5), 1e-15);
+  EXPECT_NEAR(q.at(1), std::sqrt(0.5), 1e-15);
+  EXPECT_EQ(robot.joints[1].initial_v, (std::vector<double>{0, 0, 2}));
+  EXPECT_EQ(refused({{"wrist.qw", 0}}), "error: wrist.qw, .qx, .qy, .qz: a quaternion cannot be 0");
+}
+
+TEST(RobotSettings, TheBaseBecomesAJoint) {
+  const Robot robot = set({{"base.x", 3}, {"base.vz", 4}});
+  ASSERT_EQ(robot.joints.size(), 3u);
+  const Joint& base = robot.joints[2];
+  EXPECT_EQ(base.name, "base");
+  EXPECT_EQ(base.type, JointType::floating);
+  EXPECT_FALSE(base.parent.valid());
+  EXPECT_EQ(base.child, LinkIndex(0));
+  EXPECT_TRUE(base.passive);
+  EXPECT_EQ(base.initial_q, (std::vector<double>{1, 0, 0, 0, 3, 0, 1}));  // the rest as drawn
+  EXPECT_EQ(base.initial_v, (std::vector<double>{0, 0, 0, 0, 0, 4}));
+}
+
+TEST(RobotSettings, Gravity) {
+  EXPECT_EQ(set({{"gravity", 1.62}}).gravity, Vector3d(0, 0, -1.62));
+  EXPECT_EQ(set({{"gravity.x", 1}}).gravity, Vector3d(1, 0, -9.81));
+  EXPECT_EQ(set({{"gravity_z", 0}}).gravity, Vector3d(0, 0, 0));
+}
+
+TEST(RobotSettings, Refused) {
+  const std::string no_such = ": no such parameter, quantity or initial value";
+  EXPECT_EQ(refused({{"arm.mas", 1}, {"elbow", 1}, {"nothing.like.it", 1}}), "error: cannot set 'arm.mas'" + no_such +
+                                                                                 "; did you mean 'arm.mass'?\n"
+                                                                                 "error: cannot set 'elbow'" +
+                                                                                 no_such +
+                                                                                 "; did you mean 'elbow.q'?\n"
+                                                                                 "error: cannot set 'nothing.like.it'" +
+                                                                                 no_such);
+  EXPECT_EQ(refused({{"arm.mass", -1}}), "error: link 'arm': the mass must be >= 0, is -1");
+  EXPECT_EQ(refused({{"elbow.lower", 1}, {"elbow.upper", 0}}),
+            "error: joint 'elbow': the lower limit 1 is above the upper limit 0");
+  EXPECT_EQ(refused({{"arm.mass", std::numeric_limits<double>::infinity()}}), "error: arm.mass: not a finite number");
+}
+
+TEST(RobotSettings, AddUp) {
+  const Result<Model> first = model().with({{"arm.mass", 2}, {"hand.mass", 5}});
+  ASSERT_TRUE(first.ok());
+  const Result<Model> second = first->with({{"arm.mass", 3}});
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->robot.links[1].inertia.mass, 3);
+  EXPECT_EQ(second->robot.links[2].inertia.mass, 5);
+  EXPECT_EQ(second->settings, (Settings{{"arm.mass", 3}, {"hand.mass", 5}}));
+}
+
+TEST(RobotSettings, NamesAreValid) {
+  Settings all;
+  const std::vector<std::string> names = setting_names(model().robot);
+  EXPECT_GT(names.size(), 100u);
+  for (const std::string& name : names) all[name] = 1;
+  for (const char* off : {"ixy", "ixz", "iyz"}) {
+    for (const char* link : {"body.", "arm.", "hand."}) all[std::string(link) + off] = 0;
+  }
+  EXPECT_EQ(set(all).joints.size(), 3u);
+}
+
+}  // namespace
+}  // namespace kinegraph

@@ -1,0 +1,91 @@
+#include "kinegraph/task/spatial_field.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kinegraph::task {
+namespace {
+
+/// Every part hangs on a floating joint, and no loop reaches the ground.
+bool floats(const screw::Tree& tree) {
+  return std::all_of(tree.bodies().begin(), tree.bodies().end(),
+                     [](const screw::Body& b) { return b.parent >= 0 || b.joint.type == JointType::floating; }) &&
+         std::all_of(tree.loops().begin(), tree.loops().end(),
+                     [](const screw::Loop& l) { return l.a >= 0 && l.b >= 0; });
+}
+
+}  // namespace
+
+SpatialField::SpatialField(std::shared_ptr<const screw::Tree> tree, int freedoms, const SpatialDrive& drive)
+    : tree_(std::move(tree)),
+      drive_(drive),
+      dynamics_(tree_, build::given_forward(*tree_)),
+      loops_(tree_, tree_->tree_freedoms() - freedoms),
+      tau_(tree_->freedoms(), 0.0),
+      loads_(tree_->bodies().size(), screw::Vector6d::Zero()),
+      poses_(tree_->bodies().size()),
+      floating_(floats(*tree_)) {
+  surroundings_.gravity = tree_->gravity();
+  if (drive_.has_loads()) surroundings_.loads = loads_.data();
+}
+
+bool SpatialField::rates(double t, const double* q, const double* v, double* a, double* extra) {
+  drive_.torques(t, tau_.data());
+  screw::body_poses(*tree_, q, poses_);
+  if (drive_.has_loads()) drive_.loads(t, poses_, loads_);
+  const build::Dynamics::Outcome outcome = dynamics_.solve(q, v, a, tau_.data(), surroundings_);
+  if (!outcome.ok) {
+    message_ = outcome.message;
+    return false;
+  }
+  undetermined_ = std::max(undetermined_, outcome.undetermined);
+  extra[0] = power(v);
+  if (floating_) impulse_rate(extra + 1);
+  return true;
+}
+
+double SpatialField::power(const double* v) const {
+  double sum = 0;
+  for (int i = 0; i < tree_->freedoms(); ++i) sum += tau_[i] * v[i];
+  for (const screw::Coordinate& c : tree_->coordinates()) {
+    for (int k = 0; k < c.freedoms; ++k) {
+      JointDynamics losses = c.dynamics[k];
+      losses.stiffness = 0;
+      sum += screw::joint_force(losses, 0, v[c.v + k]) * v[c.v + k];
+    }
+  }
+  if (!drive_.has_loads()) return sum;
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    sum += loads_[i].dot(dynamics_.motion().body(static_cast<int>(i)).V);
+  }
+  return sum;
+}
+
+// d(l, p)/dt = Σ (x × m g, m g) + Σ Ad⁻ᵀ loads + Σ Ad⁻ᵀ (wrench through the base joints)
+void SpatialField::impulse_rate(double* rate) const {
+  Eigen::Map<screw::Vector6d> sum(rate);
+  sum.setZero();
+  for (std::size_t i = 0; i < tree_->bodies().size(); ++i) {
+    const screw::Body& body = tree_->bodies()[i];
+    const Eigen::Vector3d weight = body.mass * tree_->gravity();
+    sum.head<3>() += (poses_[i] * body.com).cross(weight);
+    sum.tail<3>() += weight;
+    if (drive_.has_loads()) sum += poses_[i].wrench(loads_[i]);
+    if (body.parent < 0) sum += poses_[i].wrench(dynamics_.wrench(static_cast<int>(i)));
+  }
+}
+
+void SpatialField::begin_step(const double* q) {
+  if (!tree_->loops().empty()) loops_.prepare(q);
+}
+
+bool SpatialField::project(double* q, double* v) {
+  if (loops_.project(q, v)) return true;
+  const step::LoopProjection::Opening worst = loops_.worst();
+  message_ = fmt::format("the loop of joint '{}' does not stay closed: it is open by {:.3g} m and {:.3g} rad",
+                         tree_->loops()[worst.loop].name, worst.metres, worst.radians);
+  return false;
+}
+
+}  // namespace kinegraph::task

@@ -1,0 +1,163 @@
+#include "kinegraph/task/spatial_simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "kinegraph/task/option_rules.hpp"
+#include "kinegraph/task/spatial_recorder.hpp"
+#include "kinegraph/task/spatial_start.hpp"
+#include "kinegraph/task/spatial_watch.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+constexpr double kDrift = 1e-3;  // of the energy: beyond it the user is told
+constexpr double kLost = 1e4;    // rad or m in one step: this is no motion any more
+
+using Clock = std::chrono::steady_clock;
+
+Failure check_options(const Model& model, const SimulateOptions& o) {
+  Failure faults{Failure::Kind::bad_input, {}};
+  check_time_and_step(o.time, o.step, faults);
+  check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
+  if (!o.integrator.empty()) check_choice("integrator", o.integrator, step::scheme_names(), faults);
+  const std::string with = model.spatial() ? "for spatial models" : "with formulation screw";
+  check_rule(o.formulation == "natural" || o.formulation == "screw", "formulation", "must be screw " + with,
+             o.formulation, faults);
+  check_rule(o.method == "smoother" || o.method == "step", "method", "must be step " + with, o.method, faults);
+  check_rule(o.weights == "hard", "weights", "must be hard " + with, o.weights, faults);
+  check_rule(o.window == 2, "window", "has no meaning " + with + ", leave it out", o.window, faults);
+  if (!o.soft_scale.empty()) {
+    faults.diagnostics.push_back({Severity::error, {}, "soft-scale: has no meaning " + with + ", leave it out"});
+  }
+  return faults;
+}
+
+/// The joint whose motion is lost: not a number, else the fastest.
+std::string lost_joint(const screw::Tree& tree, const std::vector<double>& v, double step) {
+  int worst = 0;
+  for (int i = 0; i < tree.freedoms(); ++i) {
+    if (!std::isfinite(v[i])) {
+      worst = i;
+      break;
+    }
+    if (std::abs(v[i]) > std::abs(v[worst])) worst = i;
+  }
+  for (const screw::Coordinate& c : tree.coordinates()) {
+    if (worst < c.v || worst >= c.v + c.freedoms) continue;
+    if (!std::isfinite(v[worst])) return fmt::format("the velocity of joint '{}' is not finite", c.name);
+    return fmt::format("joint '{}' would move by {:.3g} in one step of {:g} s", c.name, std::abs(v[worst]) * step,
+                       step);
+  }
+  return "the velocities are not finite";
+}
+
+class SpatialRun {
+ public:
+  SpatialRun(const Model& model, const SimulateOptions& options, SpatialStart start, SpatialDrive drive,
+             const step::Scheme& scheme)
+      : options_(options),
+        scheme_(scheme),
+        steps_(std::max(1L, std::lround(options.time / options.step))),
+        start_(std::move(start)),
+        drive_(std::move(drive)),
+        field_(start_.tree, start_.mobility.freedoms, drive_),
+        watch_(start_.tree, field_),
+        recorder_(model, start_.tree, drive_, {options.poses, options.reactions}),
+        stepper_(start_.tree, field_, scheme) {
+    result_.trajectory = Trajectory(recorder_.names());
+    if (options.keep) result_.trajectory.reserve(static_cast<int>(steps_ / options.every + 2));
+    if (options.begin) options.begin(recorder_.names());
+  }
+
+  Result<SimulateResult> run() {
+    const auto begin = Clock::now();
+    if (!stepper_.start(0, start_.q.data(), start_.v.data())) return no_motion(0);
+    watch_.start(stepper_.q().data(), stepper_.v().data());
+    record(0);
+    long iterations = 0;
+    for (long k = 1; k <= steps_; ++k) {
+      if (!stepper_.advance(options_.step) || lost()) return no_motion(k);
+      iterations += stepper_.iterations();
+      result_.summary.iterations_max = std::max(result_.summary.iterations_max, stepper_.iterations());
+      watch_.add(stepper_.q().data(), stepper_.v().data(), stepper_.extra().data());
+      record(k);
+      if (options_.progress && k % 1024 == 0 && !options_.progress(double(k) / double(steps_))) {
+        return Failure::interrupted();
+      }
+    }
+    result_.summary.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    result_.summary.iterations_mean = double(iterations) / double(steps_);
+    return finish();
+  }
+
+ private:
+  bool lost() const {
+    return std::any_of(stepper_.v().begin(), stepper_.v().end(),
+                       [&](double v) { return std::abs(v) * options_.step > kLost; });
+  }
+
+  void record(long k) {
+    if (k % options_.every != 0 && k != steps_) return;
+    const double* row = recorder_.row(stepper_.q().data(), stepper_.v().data(), stepper_.a().data(), field_);
+    if (options_.sample) options_.sample(stepper_.t(), row);
+    if (options_.keep) std::copy_n(row, recorder_.names().size(), result_.trajectory.append(stepper_.t()));
+  }
+
+  Failure no_motion(long k) const {
+    const std::string why =
+        field_.message().empty() ? lost_joint(*start_.tree, stepper_.last_v(), options_.step) : field_.message();
+    if (k == 0) return Failure::no_answer("no accelerations at the start: " + why);
+    return Failure::no_answer(
+        fmt::format("no motion past t = {:g} s: {}; a smaller step may help", double(k - 1) * options_.step, why));
+  }
+
+  SimulateResult finish() {
+    SimulateSummary& s = result_.summary;
+    watch_.tell(s);
+    s.steps = steps_;
+    s.step_us = s.wall_s / double(steps_) * 1e6;
+    s.step = options_.step;
+    s.time = double(steps_) * options_.step;
+    s.formulation = "screw";
+    s.method = "step";
+    s.weights = "hard";
+    s.integrator = scheme_.name;
+    s.loops = static_cast<int>(start_.tree->loops().size());
+    s.degrees_of_freedom = start_.mobility.freedoms;
+    s.redundant_constraints = start_.mobility.closure_equations - start_.mobility.rank;
+    if (s.energy_drift > kDrift) {
+      s.warnings.push_back(fmt::format("the energy is off by {:.2g} of the motion's: take a smaller step than {:g} s",
+                                       s.energy_drift, s.step));
+    }
+    return std::move(result_);
+  }
+
+  const SimulateOptions& options_;
+  step::Scheme scheme_;
+  long steps_;
+  SpatialStart start_;
+  SpatialDrive drive_;
+  SpatialField field_;
+  SpatialWatch watch_;
+  SpatialRecorder recorder_;
+  step::LieStepper stepper_;
+  SimulateResult result_;
+};
+
+}  // namespace
+
+Result<SimulateResult> simulate_spatial(const Model& model, const SimulateOptions& options) {
+  if (Failure faults = check_options(model, options); !faults.diagnostics.empty()) return faults;
+  Result<SpatialStart> start = make_spatial_start(model);
+  if (!start) return start.failure();
+  Result<SpatialDrive> drive = SpatialDrive::make(model, *start->tree, options.input, options.time);
+  if (!drive) return drive.failure();
+  const std::optional<step::Scheme> scheme = step::find_scheme(options.integrator.empty() ? "rk4" : options.integrator);
+  return SpatialRun(model, options, *std::move(start), *std::move(drive), *scheme).run();
+}
+
+}  // namespace kinegraph::task
