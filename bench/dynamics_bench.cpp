@@ -3,7 +3,9 @@
 // (q, v, what is known) to the answer. With --strict the exit status is 1 if a line fails.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,7 @@ class Ours {
       : tree_(std::move(tree)), dynamics_(make(tree_, given, order)) {
     surroundings_.gravity = tree_->gravity();
     surroundings_.joint_forces = false;
+    dynamics_.elimination().set_parallel(false);
   }
   /// Answers where s has unknowns: s.a and s.tau are written.
   void run(State& s) { dynamics_.solve(s.q.data(), s.v.data(), s.a.data(), s.tau.data(), surroundings_); }
@@ -49,6 +52,7 @@ class Ours {
     std::exit(1);
   }
   const linear::BlockPlan& plan() const { return dynamics_.plan(); }
+  linear::BlockElimination& elimination() { return dynamics_.elimination(); }
 
  private:
   static Dynamics make(const TreePointer& tree, const std::vector<Given>& given, const std::string& order) {
@@ -231,6 +235,36 @@ void long_chains() {
   }
 }
 
+/// Subtrees that do not depend on each other, side by side: wall time, and the same bits.
+void subtrees() {
+  fmt::print(
+      "\nsubtrees in parallel, forward dynamics: the elimination alone, wall time, {} processors\n{:>20} {:>8} {:>12} "
+      "{:>12} {:>10}\n",
+      std::thread::hardware_concurrency(), "links", "pieces", "one µs", "all µs", "speed-up");
+  for (const int chains : {2, 4}) {
+    const TreePointer tree = chain(1000, chains);
+    State s = random_states(*tree, 1)[0];
+    Ours ours(tree, all(*tree, Given::torque));
+    std::vector<double> times[2];
+    Eigen::VectorXd answers[2];
+    for (int round = 0; round < 100; ++round) {
+      for (const int parallel : {0, 1}) {
+        ours.elimination().set_parallel(parallel == 1);
+        ours.run(s);
+        const auto begin = std::chrono::steady_clock::now();
+        ours.elimination().run();
+        times[parallel].push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+        answers[parallel] = s.a;
+      }
+    }
+    const double one = median(times[0]), all = median(times[1]);
+    fmt::print("{:>20} {:>8} {:>12.0f} {:>12.0f} {:>10.2f}  {}\n", fmt::format("{} x 1000", chains),
+               ours.plan().pieces(), one, all, one / all, verdict(answers[0] == answers[1]));
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 }  // namespace kinegraph::bench
 
@@ -250,6 +284,7 @@ int main(int argc, char** argv) {
   orders(arm);
   hybrid_masks(arm);
   long_chains();
+  subtrees();
   fmt::print("\n{}\n", missed == 0 ? "all targets reached" : fmt::format("{} lines fail", missed));
   return strict && missed > 0 ? 1 : 0;
 }

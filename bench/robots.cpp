@@ -109,11 +109,18 @@ TreePointer shared_robot(const std::string& file) {
   return fs::exists(path) ? read(path) : nullptr;
 }
 
-TreePointer chain(int links) {
+TreePointer chain(int links, int chains) {
   Robot robot;
-  for (int i = 0; i < links; ++i) {
+  const int root = chains > 1 ? 1 : 0;
+  if (root > 0) {
+    robot.links.push_back(bar("root", 0.2, 0.5));
+    hinge(robot, -1, SE3(), Vector3d::UnitY());
+  }
+  for (int i = 0; i < links * chains; ++i) {
+    const bool first = i % links == 0;
     robot.links.push_back(bar(fmt::format("l{}", i + 1), 0.2, 0.5));
-    hinge(robot, i - 1, i == 0 ? SE3() : at(0.2), i % 2 == 0 ? Vector3d::UnitY() : Vector3d::UnitZ());
+    hinge(robot, first ? root - 1 : root + i - 1, first && root == 0 ? SE3() : at(0.2),
+          i % 2 == 0 ? Vector3d::UnitY() : Vector3d::UnitZ());
   }
   return tree_of(robot, "chain");
 }

@@ -18,8 +18,8 @@ TreePointer own_robot(const std::string& file);
 /// models/<file> of the reference data beside it; null if that is absent.
 TreePointer shared_robot(const std::string& file);
 
-/// `links` bars, 0.2 m and 0.5 kg each, on hinges about y and z by turns.
-TreePointer chain(int links);
+/// `links` bars, 0.2 m and 0.5 kg each, on hinges about y and z by turns; several such chains hang on one more bar.
+TreePointer chain(int links, int chains = 1);
 /// Planar loops of hinges, gravity in their plane: bars of these lengths one after the other from the ground, the last
 /// one ending on it at (span, 0).
 TreePointer closed_chain(const std::vector<double>& lengths, double span);

@@ -66,6 +66,11 @@ struct BlockElimination::Workspace {
   int steps = 0;
   bool parallel = true;
   std::vector<std::vector<std::pair<int, const BlockValue*>>> equations;  // per row: columns and entries
+  struct RowResidual {
+    int row;
+    double open, terms;
+  };
+  std::vector<RowResidual> looked_at;
   std::vector<double> residual, terms;
 };
 
@@ -82,6 +87,12 @@ BlockElimination::Workspace::Workspace(const BlockPlan& owner)
   for (const int size : plan.structure.row_size) largest = std::max(largest, size);
   residual.resize(largest);
   terms.resize(largest);
+  const auto sources = [](const BlockProgram& program) {
+    std::size_t count = 0;
+    for (const auto& row : program.last.rows) count += row.sources.size();
+    return count;
+  };
+  looked_at.resize(std::max(sources(plan.main), plan.careful ? sources(*plan.careful) : 0));
 }
 
 /// The programs share what lies behind the inputs, so the constants are written whenever another one runs.
@@ -191,23 +202,25 @@ void BlockElimination::Workspace::measure(const Runner& runner, Outcome& outcome
   const LastFrontShape& shape = runner.program->last;
   if (shape.row_count == outcome.rank) return;
   double largest = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    for (const auto& front_row : shape.rows) {
-      for (const int row : front_row.sources) {
-        add_residual(row, residual.data(), terms.data());
-        const int size = plan.structure.row_size[row];
-        const double all = *std::max_element(terms.begin(), terms.begin() + size);
-        largest = std::max(largest, all);
-        if (pass == 0) continue;
-        const double scale = std::max(all, kTerms * largest);
-        for (int r = 0; r < size; ++r) {
-          const double share = scale > 0 ? std::abs(residual[r]) / scale : 0;
-          if (share > outcome.inconsistency) {
-            outcome.inconsistency = share;
-            outcome.worst_row = row;
-          }
-        }
+  std::size_t k = 0;
+  for (const auto& front_row : shape.rows) {
+    for (const int row : front_row.sources) {
+      add_residual(row, residual.data(), terms.data());
+      double open = 0, all = 0;
+      for (int r = 0; r < plan.structure.row_size[row]; ++r) {
+        open = std::max(open, std::abs(residual[r]));
+        all = std::max(all, terms[r]);
       }
+      largest = std::max(largest, all);
+      looked_at[k++] = {row, open, all};
+    }
+  }
+  for (std::size_t i = 0; i < k; ++i) {
+    const double scale = std::max(looked_at[i].terms, kTerms * largest);
+    const double share = scale > 0 ? looked_at[i].open / scale : 0;
+    if (share > outcome.inconsistency) {
+      outcome.inconsistency = share;
+      outcome.worst_row = looked_at[i].row;
     }
   }
 }
