@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
-#include <sstream>
 
 #include "kinegraph/base/names.hpp"
 
@@ -14,17 +14,39 @@ namespace {
 
 constexpr const char* kForm = "expected 'LINK: x=… y=… z=… [rpy=r,p,y | quat=w,x,y,z] [offset=x,y,z]'";
 
-/// Reads the words after the colon.
+/// "x=1, y=2 rpy=0, 0, 1" as "x=1", "y=2", "rpy=0,0,1": what follows a comma without a name belongs to what was before.
+std::vector<std::string> terms_of(const std::string& text) {
+  std::vector<std::string> terms;
+  std::size_t commas = 0;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find_first_of(", \t\n", begin);
+    const std::string piece = text.substr(begin, end == std::string::npos ? end : end - begin);
+    if (!piece.empty() && commas > 0 && !terms.empty() && piece.find('=') == std::string::npos) {
+      terms.back() += std::string(commas, ',') + piece;
+    } else if (!piece.empty()) {
+      terms.push_back(piece);
+    }
+    if (!piece.empty()) commas = 0;
+    if (end != std::string::npos && text[end] == ',') ++commas;
+  }
+  return terms;
+}
+
+/// "name=value", neither of them empty.
+bool is_setting(const std::string& term) {
+  const std::size_t equals = term.find('=');
+  return equals != std::string::npos && equals > 0 && equals + 1 < term.size();
+}
+
+/// Reads the terms after the colon.
 class GoalReader {
  public:
   GoalReader(OptionReader& reader, task::FrameGoal& goal) : reader_(reader), goal_(goal) {}
 
-  void word(const std::string& word) {
-    const std::size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
-    if (equals == std::string::npos || value.empty()) {
-      reader_.fault("goal", fmt::format("{}, found {}", kForm, quote(word)));
-    } else if (!given_.insert(key).second) {
+  void term(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+    if (!given_.insert(key).second) {
       reader_.fault("goal", quote(key) + " is given twice");
     } else if (key == "x" || key == "y" || key == "z") {
       const int axis = key[0] - 'x';
@@ -79,14 +101,15 @@ task::FrameGoal read_goal(OptionReader& reader, const std::string& text) {
   task::FrameGoal goal;
   for (bool& axis : goal.pose.axis) axis = false;
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0) {
+  const std::vector<std::string> terms =
+      colon == std::string::npos ? std::vector<std::string>() : terms_of(text.substr(colon + 1));
+  if (colon == std::string::npos || colon == 0 || !std::all_of(terms.begin(), terms.end(), is_setting)) {
     reader.fault("goal", fmt::format("{}, found {}", kForm, quote(text)));
     return goal;
   }
   goal.frame = text.substr(0, colon);
   GoalReader words(reader, goal);
-  std::istringstream stream(text.substr(colon + 1));
-  for (std::string word; stream >> word;) words.word(word);
+  for (const std::string& term : terms) words.term(term);
   if (reader.ok() && goal.pose.rows() == 0)
     reader.fault("goal", fmt::format("nothing is asked of {}", quote(goal.frame)));
   return goal;

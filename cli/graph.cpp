@@ -133,7 +133,7 @@ Done GraphVerb::instant(const Model& model) {
   if (!tree) return tree.failure();
   const auto given = task::given_of(**tree, options_.problem, options_.known);
   if (!given) return given.failure();
-  const build::ScrewProblem problem = build::screw_problem(*tree, *given);
+  const build::ScrewProblem problem = build::screw_problem(*tree, *given, options_.planar_loops);
   if (options_.compare) return compare(model, problem);
 
   if (options_.ordering.empty()) options_.ordering = options_.problem == "inverse" ? "rnea" : "aba";

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "kinegraph/base/names.hpp"
@@ -40,17 +41,19 @@ void GraphOptions::declare(CLI::App& app) {
   app.add_flag("--compare", compare, "a table over all orderings instead of a picture");
   app.add_option("--show", show, "default dag; of a trajectory factors")->type_name("factors|dag|tree|bayes");
   app.add_option("--after", after, "the graph after so many steps of the elimination")->type_name("N");
-  app.add_option("--format", format, "text: the back-substitution as equations")
-      ->type_name("svg|dot|json|text")
-      ->capture_default_str();
+  app.add_option("--format", format,
+                 "default: as the name of --out ends (.svg .dot .json .txt), else svg; text: the back-substitution as "
+                 "equations")
+      ->type_name("svg|dot|json|text");
   app.add_option("--out", out, "where to; - is standard output")->type_name("FILE");
+  app.add_flag("--planar-loops", planar_loops, "with the planar factor at joints that close loops");
   app.add_flag("--hide-known", hide_known, "factor graphs without the known variables");
   app.add_option("--formulation", formulation, "of a trajectory; default natural for planar machines, screw for robots")
       ->type_name("natural|independent|screw");
-  app.add_option("--integrator", integrator, "of a trajectory: euler, trapezoidal or hermite-simpson")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--knots", knots, "of a trajectory")->type_name("N")->capture_default_str();
+  app.add_option("--integrator", integrator,
+                 "of a trajectory: euler, trapezoidal or hermite-simpson; default trapezoidal")
+      ->type_name("NAME");
+  app.add_option("--knots", knots, "of a trajectory; default 3")->type_name("N");
 }
 
 namespace {
@@ -63,11 +66,41 @@ void choose(OptionReader& reader, const std::string& field, const std::string& v
   reader.fault(field, fmt::format("must be one of {}, is {}{}", list, quote(value), did_you_mean(value, valid)));
 }
 
+/// What the end of a file's name says of its format; empty: nothing.
+std::string format_of(const std::string& extension) {
+  if (extension == ".txt") return "text";
+  if (extension == ".gv") return "dot";
+  return extension == ".svg" || extension == ".dot" || extension == ".json" ? extension.substr(1) : "";
+}
+
+/// The format of a file called `out`, as given or as its name says; a name that says something else is refused.
+std::string choose_format(OptionReader& reader, const std::string& out, const std::string& given) {
+  std::string extension = std::filesystem::path(out).extension().string();
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  const std::string named = format_of(extension);
+  constexpr const char* kFormats = "expected .svg, .dot, .json or .txt";
+  for (const char* other : {".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".pdf", ".ps", ".eps", ".csv"}) {
+    if (extension == other) reader.fault("out", fmt::format("cannot write {} files; {}", extension, kFormats));
+    if (extension == other) return given.empty() ? "svg" : given;
+  }
+  if (!given.empty() && !named.empty() && named != given) {
+    reader.fault("out", fmt::format("{} is the name of a {} file, --format says {}", quote(out), named, given));
+  }
+  if (given.empty() && named.empty() && extension.size() > 1) {
+    reader.fault("out", fmt::format("{} does not say which format: {}, or give --format", quote(out), kFormats));
+  }
+  return !given.empty() ? given : !named.empty() ? named : "svg";
+}
+
 }  // namespace
 
 void GraphOptions::read(OptionReader& reader) {
+  const bool integrator_given = !integrator.empty(), knots_given = !knots.empty();
+  if (!integrator_given) integrator = "trapezoidal";
+  if (!knots_given) knots = "3";
   choose(reader, "problem", problem, {"inverse", "forward", "hybrid", "trajectory"});
-  choose(reader, "format", format, {"svg", "dot", "json", "text"});
+  if (!format.empty()) choose(reader, "format", format, {"svg", "dot", "json", "text"});
+  format = choose_format(reader, out, format);
   const bool motion = problem == "trajectory";
   const bool show_given = !show.empty();
   if (show.empty()) show = motion ? "factors" : "dag";
@@ -105,6 +138,8 @@ void GraphOptions::read(OptionReader& reader) {
   if (motion && compare) reader.fault("compare", "is for the problems of one instant");
   if (compare && !out.empty()) reader.fault("out", "--compare prints a table; --json FILE writes it for machines");
   if (!motion && !formulation.empty()) reader.fault("formulation", "goes with --problem trajectory");
+  if (!motion && integrator_given) reader.fault("integrator", "goes with --problem trajectory");
+  if (!motion && knots_given) reader.fault("knots", "goes with --problem trajectory");
 }
 
 Done GraphOptions::check_trajectory(bool spatial) {

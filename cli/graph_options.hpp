@@ -14,9 +14,9 @@ extern const std::string_view kGraphTeaching;
 
 /// What `graph` is asked: texts as given, and what they mean after read().
 struct GraphOptions {
-  std::string problem = "inverse", ordering, order, known_text, show = "", after, format = "svg", out, formulation,
-              integrator = "trapezoidal", knots = "3";
-  bool compare = false, hide_known = false;
+  std::string problem = "inverse", ordering, order, known_text, show, after, format, out, formulation, integrator,
+              knots;
+  bool compare = false, hide_known = false, planar_loops = false;
 
   std::vector<std::string> custom, known;
   long after_value = 0, knots_value = 3;

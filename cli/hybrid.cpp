@@ -41,6 +41,7 @@ class Hybrid final : public Verb {
     app.add_option("--ordering", ordering_, "the order of elimination")
         ->type_name(ordering_names())
         ->capture_default_str();
+    app.add_flag("--planar-loops", planar_loops_, "wrenches across the plane of a loop are none (default: least norm)");
     app.add_flag("--reactions", reactions_, "also the wrenches through the joints, as elbow.reaction.fx");
     common_.declare(app, true);
   }
@@ -49,7 +50,7 @@ class Hybrid final : public Verb {
  private:
   CommonOptions common_;
   std::string known_, columns_, noise_ = "0", ordering_ = "best";
-  bool reactions_ = false;
+  bool reactions_ = false, planar_loops_ = false;
 };
 
 Done Hybrid::run() {
@@ -60,6 +61,7 @@ Done Hybrid::run() {
   options.noise = reader.number("noise", noise_);
   if (!(options.noise >= 0)) reader.fault("noise", fmt::format("must be >= 0, is {}", noise_));
   options.ordering = read_ordering(reader, ordering_);
+  options.planar_loops = planar_loops_;
   if (!reader.ok()) return reader.failure();
 
   Result<Outputs> outputs = Outputs::open(common_);

@@ -57,6 +57,8 @@ class Inverse final : public Verb {
     app.add_option("--ordering", ordering_, "of a robot: the order of elimination")
         ->type_name(ordering_names())
         ->capture_default_str();
+    app.add_flag("--planar-loops", planar_loops_,
+                 "of a robot: wrenches across the plane of a loop are none (default: least norm)");
     app.add_flag("--reactions", reactions_, "also the joint forces, as P1.fx P1.fy (of a robot: elbow.reaction.fx …)");
     common_.declare(app, true);
   }
@@ -67,7 +69,7 @@ class Inverse final : public Verb {
 
   CommonOptions common_;
   std::string motion_, columns_, actuators_, noise_ = "0", formulation_, ordering_ = "best";
-  bool reactions_ = false;
+  bool reactions_ = false, planar_loops_ = false;
 };
 
 Summary summarize(const std::string& model, const std::string& motion, const task::InverseSummary& found) {
@@ -123,7 +125,7 @@ Done Inverse::run() {
 
   if (model->spatial() || formulation_ == "screw") {
     const task::SpatialInverseOptions spatial{split_list(actuators_), options.noise, reactions_, ordering,
-                                              bar.callback()};
+                                              planar_loops_,          bar.callback()};
     const auto result = task::spatial_inverse(*model, *motion, spatial);
     if (!result) return result.failure();
     return outputs->write(summarize_spatial("inverse", common_.model, motion_, result->summary), &result->trajectory,

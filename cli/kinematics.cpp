@@ -46,9 +46,11 @@ class Kinematics final : public Verb {
            "  kinegraph kinematics arm.urdf --set elbow.q=90deg --out poses.csv  where every link is\n"
            "  kinegraph kinematics arm.urdf --goal 'hand: x=0.4 y=0.1 z=0.5 rpy=0,90deg,0'\n"
            "  kinegraph kinematics arm.urdf --goals goals.csv --out joints.csv   a row per goal\n\n"
-           "--out has one row per pose: t counts them, then P1.x P1.y … of every point and theta.q of every angle; of "
-           "a\n"
-           "robot (URDF, SDF) elbow.q of every joint and hand.x .y .z .qw .qx .qy .qz of every link.\n\n"
+           "--out has one row per pose: t (of --goals as in the table, else a count 0, 1, 2, …), then P1.x P1.y … of "
+           "every\n"
+           "point and theta.q of every angle; of a robot (URDF, SDF) elbow.q of every joint and hand.x .y .z .qw .qx "
+           ".qy .qz\n"
+           "of every link. --set and --move may leave a joint's limits: the summary tells where (limits_exceeded).\n\n"
            "A goal is a link's position, some of x y z, and a rotation if rpy (about the fixed axes x, y, z, as in "
            "URDF) or\n"
            "quat (w,x,y,z) is given; offset=x,y,z moves the point along the link's axes. Several --goal hold at once. "
@@ -56,7 +58,8 @@ class Kinematics final : public Verb {
            "stay within their limits, loops closed. A table --goals has columns hand.x hand.y hand.z [hand.qw … "
            "hand.qz].\n"
            "A goal out of reach: the row is the nearest pose, the message tells what is left, and the exit status is "
-           "1.\n";
+           "1; the\n"
+           "next goal of a table is then tried from the last pose that reached its own.\n";
   }
   void declare(CLI::App& app) override {
     app.add_flag("--branches", branches_, "find the assembly branches: all poses with the same free coordinates");
@@ -153,6 +156,8 @@ Done Kinematics::run_spatial(const Model& model, Outputs& outputs, const task::K
       .add("loops", result->loops, "loops")
       .add("poses", poses.samples(), branches_ ? "branches" : "poses")
       .add("closure_max", result->closure_max, result->loops > 0 ? "largest gap left" : "", "m or rad");
+  summary.add("limits_exceeded", result->limits_exceeded, "");
+  for (const std::string& limit : result->limits_exceeded) summary.add_text("  limit passed   " + limit + "\n");
   if (branches_) summary.add("beyond_limits", result->beyond_limits, "left out: beyond limits");
   if (spatial.move) {
     summary.add("moved", spatial.move->coordinate, "moved")

@@ -10,6 +10,9 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/expr/expression.hpp"
 #include "kinegraph/io/model_file.hpp"
+#include "kinegraph/io/text_file.hpp"
+#include "kinegraph/io/xml_tree.hpp"
+#include "kinegraph/model/loops.hpp"
 
 namespace kinegraph::cli {
 
@@ -96,6 +99,35 @@ void CommonOptions::read(OptionReader& reader) {
   if (!out.empty() && out != "-" && out == json) reader.fault("out, json", "both name the file " + quote(out));
 }
 
+namespace {
+
+/// SDF by its name, or by its outermost element where the name does not say.
+bool is_sdf(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  if (extension != ".xml") return extension == ".sdf" || extension == ".world";
+  const Result<std::string> text = io::read_text_file(path, io::XmlTree::kLargestFile);
+  const Result<io::XmlTree> tree = text ? io::XmlTree::parse(*text, path.string()) : text.failure();
+  return tree && std::string(tree->root().name()) == "sdf";
+}
+
+}  // namespace
+
+/// Options that the model leaves without effect.
+void CommonOptions::check_effect(OptionReader& reader, const Model& read) const {
+  if (!loops.empty() && !read.spatial()) {
+    reader.fault("loops", "is for URDF files: a planar model closes its loops itself");
+  } else if (!loops.empty() && is_sdf(model)) {
+    reader.fault("loops", "is for URDF files: an SDF file closes its loops itself");
+  }
+  if (base.empty()) return;
+  if (!read.spatial()) {
+    fmt::print(stderr, "warning: --base {} has no effect: a planar model says itself which points are fixed\n", base);
+  } else if (base == "floating" && floating_roots(read.robot).empty()) {
+    fmt::print(stderr, "warning: --base floating has no effect: joints tie every link to the world\n");
+  }
+}
+
 Result<Model> CommonOptions::read_model() const {
   OptionReader reader;
   Settings settings;
@@ -110,6 +142,7 @@ Result<Model> CommonOptions::read_model() const {
   Result<Model> read = kinegraph::read_model(model, options);
   if (!read) return read;
   for (const Diagnostic& warning : read->warnings) fmt::print(stderr, "{}\n", to_string(warning));
+  check_effect(reader, *read);
   if (!reader.ok()) return reader.failure();
   if (settings.empty()) return read;
   return read->with(settings);

@@ -45,6 +45,9 @@ struct CommonOptions {
   Result<Model> read_model() const;  ///< with --set applied; prints the file's warnings
 
   unsigned long seed_value = 0;
+
+ private:
+  void check_effect(OptionReader& reader, const Model& read) const;
 };
 
 }  // namespace kinegraph::cli

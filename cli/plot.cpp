@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/base/names.hpp"
+
 namespace kinegraph::cli {
 namespace {
 
@@ -37,20 +39,6 @@ struct Range {
   }
 };
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 /// "−0.5": the digits that tell two ticks apart, with a real minus sign.
 std::string tick_text(double value, double step) {
   const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
@@ -81,7 +69,7 @@ class Drawing {
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
         kWidth, kHeight);
-    text(kLeft, 26, "start", "<tspan font-size=\"16\" font-weight=\"bold\">" + escaped(plot_.title) + "</tspan>");
+    text(kLeft, 26, "start", "<tspan font-size=\"16\" font-weight=\"bold\">" + xml_escape(plot_.title) + "</tspan>");
     x_axis();
     y_axis();
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) curve(plot_.curves[i], colour(i));
@@ -113,7 +101,7 @@ class Drawing {
       text(px(x), bottom + 19, "middle", tick_text(x, at.size() > 1 ? at[1] - at[0] : 1));
     }
     line(kLeft, bottom, kWidth - kRight, bottom, "#444");
-    text(kLeft + plot_width() / 2, kHeight - 14, "middle", escaped(plot_.x_label));
+    text(kLeft + plot_width() / 2, kHeight - 14, "middle", xml_escape(plot_.x_label));
   }
 
   void y_axis() {
@@ -124,7 +112,7 @@ class Drawing {
     }
     line(kLeft, kTop, kLeft, kHeight - kBottom, "#444");
     const double middle = kTop + plot_height() / 2;
-    text(20, middle, "middle", escaped(plot_.y_label), fmt::format(" transform=\"rotate(-90 20 {:.1f})\"", middle));
+    text(20, middle, "middle", xml_escape(plot_.y_label), fmt::format(" transform=\"rotate(-90 20 {:.1f})\"", middle));
   }
 
   void curve(const Curve& curve, const char* stroke) {
@@ -146,7 +134,7 @@ class Drawing {
       out_ +=
           fmt::format("<line x1=\"{0:.1f}\" y1=\"46\" x2=\"{1:.1f}\" y2=\"46\" stroke=\"{2}\" stroke-width=\"3\"/>\n",
                       x, x + 22, colour(i));
-      text(x + 28, 50.5, "start", escaped(plot_.curves[i].label));
+      text(x + 28, 50.5, "start", xml_escape(plot_.curves[i].label));
       x += 28 + 7.5 * static_cast<double>(plot_.curves[i].label.size()) + 22;
     }
   }

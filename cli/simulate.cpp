@@ -165,6 +165,7 @@ Summary begin_summary(const std::string& model, const task::SimulateSummary& fou
       .add("formulation", found.formulation, "formulation")
       .add("method", found.method, "method")
       .add("integrator", found.integrator, "integrator");
+  if (!found.integrator_reason.empty()) summary.add("integrator_reason", found.integrator_reason, "…");
   return summary;
 }
 

@@ -8,6 +8,9 @@ namespace kinegraph {
 /// A piece of input as messages show it: in quotes, control characters replaced, shortened if very long.
 std::string quote(std::string_view text);
 
+/// Text as it may stand in XML, in attributes too: & < > " written out, control characters (but tabs) left out.
+std::string xml_escape(std::string_view text);
+
 /// The number of characters: bytes of UTF-8 that do not continue one.
 int characters(std::string_view utf8);
 

@@ -205,10 +205,11 @@ BlockStructure Dynamics::Implementation::structure() const {
   for (int l = 0; l < static_cast<int>(tree().loops().size()); ++l) {
     const screw::Loop& loop = tree().loops()[l];
     const int F = problem.find(What::wrench, bodies + l), row_A = row(Equation::loop_acceleration, l);
-    for (const int end : {loop.a, loop.b}) {
-      if (end < 0 || (end == loop.a && loop.a == loop.b)) continue;
-      const bool both = loop.a == loop.b;
-      const double sign = end == loop.b ? 1 : -1;
+    const bool both = loop.a == loop.b;
+    for (const bool far : {false, true}) {
+      const int end = far ? loop.b : loop.a;
+      if (end < 0 || (both && !far)) continue;
+      const double sign = far ? 1 : -1;
       add(row_A, problem.find(What::twist_acceleration, end), both ? Form::dense : Form::adjoint, sign);
       add(row(Equation::wrench, end), F, both ? Form::dense : Form::adjoint_transposed, sign);
     }
@@ -382,7 +383,10 @@ void Dynamics::Implementation::write_loop(int l, double* x, const double* a, con
   const screw::Motion::LoopMotion& m = motion->loop(l);
   Eigen::Map<Vector6d> right(x + p.right_A);
   right = m.c;
-  if (source.a == source.b) {
+  if (source.a == source.b && source.a < 0) {
+    // nothing of it moves but the joint itself
+    right += m.X_AM.twist_back(surroundings.base_acceleration) - m.X_BM.twist_back(surroundings.base_acceleration);
+  } else if (source.a == source.b) {
     const Matrix6d X = m.X_BM.inverse().Ad() - m.X_AM.inverse().Ad();
     for (int k = 0; k < 6; ++k) {
       for (int r = 0; r < 6; ++r) {
@@ -495,6 +499,7 @@ Vector6d Dynamics::wrench(int joint) const {
 Eigen::MatrixXd Dynamics::mass_matrix(const double* q) {
   Implementation& i = *implementation_;
   const screw::Tree& tree = i.tree();
+  if (tree.tree_freedoms() == 0) return {};
   const Eigen::VectorXd rest = Eigen::VectorXd::Zero(tree.freedoms());
   i.write(q, rest.data(), rest.data(), rest.data(), {});
   i.elimination->run_until(i.plan->steps() - 1);
@@ -514,6 +519,7 @@ Eigen::MatrixXd Dynamics::mass_matrix(const double* q) {
   return M;
 }
 
+const std::string& Dynamics::refusal() const { return implementation_->refusal; }
 const ScrewProblem& Dynamics::problem() const { return implementation_->problem; }
 const ScrewOrder& Dynamics::order() const { return implementation_->order; }
 const BlockPlan& Dynamics::plan() const { return *implementation_->plan; }

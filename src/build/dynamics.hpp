@@ -36,6 +36,10 @@ class Dynamics {
   /// ones written.
   Outcome solve(const double* q, const double* v, double* a, double* tau, const screw::Surroundings& surroundings);
 
+  /// Why there can be no answer whatever the numbers; empty if there can. Then there is no plan either, and nothing
+  /// below may be asked for.
+  const std::string& refusal() const;
+
   /// After solve(): V̇ of a body; the wrench through the joint of a body, or of loop l at bodies + l (on the child, in
   /// its frame; of a loop in its frame M).
   screw::Vector6d twist_acceleration(int body) const;

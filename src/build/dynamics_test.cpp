@@ -233,6 +233,40 @@ TEST(Dynamics, ThePlanarFactorSaysWhatTheRankFinds) {
   EXPECT_LT((by_rank.wrench(3) - by_factor.wrench(3)).norm(), 1e-9);
 }
 
+/// A hinge between two links that do not move against each other ties nothing: all goes on as without it.
+TEST(Dynamics, LoopsWhoseEndsAreOneBodyChangeNothing) {
+  for (const int body : {0, 1}) {  // on the ground, on the first body
+    for (const JointType type : {JointType::revolute, JointType::fixed, JointType::ball}) {
+      RandomRobot r(71);
+      r.grow({JointType::revolute, JointType::fixed, JointType::revolute}, true);
+      const int welded = r.link("welded");
+      r.joint(JointType::fixed, body, welded).X_PF = SE3();
+      r.robot.joints.back().X_CM = SE3();
+      const auto alone = *Tree::make(r.robot);
+      Joint& hinge = r.joint(type, body, welded);
+      hinge.closes_loop = true;
+      hinge.X_CM = hinge.X_PF;
+      const auto tree = *Tree::make(r.robot);
+      const Eigen::VectorXd q = tree->start_position(), v = Eigen::VectorXd::Zero(tree->freedoms());
+      Eigen::VectorXd a = v, tau = v, expected = Eigen::VectorXd::Zero(alone->freedoms()), none = expected;
+      Dynamics with(tree, given_forward(*tree)), without(alone, given_forward(*alone));
+      ASSERT_TRUE(with.solve(q.data(), v.data(), a.data(), tau.data(), {}).ok);
+      ASSERT_TRUE(without.solve(q.data(), none.data(), expected.data(), none.data(), {}).ok);
+      EXPECT_LT((a.head(expected.size()) - expected).norm(), 1e-10) << to_string(type) << body;
+      EXPECT_LT(a.tail(a.size() - expected.size()).norm(), 1e-10);
+    }
+  }
+}
+
+TEST(Dynamics, HasNoMassMatrixWhereNothingMoves) {
+  RandomRobot r(81);
+  r.grow({JointType::fixed}, true);
+  const auto tree = *Tree::make(r.robot);
+  Dynamics dynamics(tree, given_forward(*tree), *screw_order(screw_problem(tree, given_forward(*tree)), "crba"));
+  EXPECT_TRUE(dynamics.solve(nullptr, nullptr, nullptr, nullptr, {}).ok);
+  EXPECT_EQ(dynamics.mass_matrix(nullptr).size(), 0);
+}
+
 TEST(Dynamics, NamesWhatHasNoAnswer) {
   RandomRobot r(31);
   r.grow({JointType::revolute, JointType::revolute}, true);

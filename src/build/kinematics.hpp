@@ -30,6 +30,7 @@ class KinematicsGraph {
   /// The forces of limits as they are now become known: λ/w ← e. Returns the largest distance beyond a limit.
   double update_limits();
 
+  bool contains(int coordinate) const { return coordinate_in_[coordinate]; }
   Eigen::VectorXd position() const;             ///< q, as solved; what is not part of the graph as it was
   void set_position(const Eigen::VectorXd& q);  ///< all variables start again from q; limits forget their forces
   std::vector<std::string> at_limits() const;   ///< joints that a limit pushes: "elbow.q"

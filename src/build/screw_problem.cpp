@@ -134,7 +134,6 @@ struct Unknowns {
   explicit Unknowns(const ScrewProblem& problem) {
     for (const int v : problem.unknown()) (problem.variables[v].level == 0 ? free : last).push_back(v);
   }
-  bool is_free(int v) const { return std::find(free.begin(), free.end(), v) != free.end(); }
 };
 
 class Orderer {

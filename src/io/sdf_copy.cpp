@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "kinegraph/base/names.hpp"
+
 namespace kinegraph::io {
 namespace {
 
@@ -50,31 +52,12 @@ bool attribute_is_used(std::string_view name) {
   return kUsed.contains(name);
 }
 
+/// One element per line: line ends become blanks.
 std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-      case '\r':
-        out += ' ';  // one element per line
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return xml_escape(line);
 }
 
 class Copy {

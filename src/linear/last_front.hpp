@@ -25,7 +25,7 @@ class LastFront {
   int rows() const { return rows_; }
   int columns() const { return columns_; }
 
-  /// `history`: per row block, how large its numbers have been. Less than 1e-10 of that is round-off.
+  /// `history`: per row block, how large its numbers have been. Less than 1e-12 of that is round-off.
   void solve(const double* history);
 
   int rank() const { return rank_; }

@@ -26,6 +26,11 @@ const char* to_string(JointType type) { return kTypes[static_cast<int>(type)].na
 int stored_numbers(JointType type) { return kTypes[static_cast<int>(type)].stored; }
 int freedoms(JointType type) { return kTypes[static_cast<int>(type)].freedoms; }
 
+std::string Robot::base_name(const std::string& root, bool only) const {
+  if (!only) return "base_" + root;
+  return find_link("base") >= 0 || find_joint("base") >= 0 ? "floating_base" : "base";
+}
+
 int Robot::find_link(const std::string& name) const { return find(links, name); }
 int Robot::find_joint(const std::string& name) const { return find(joints, name); }
 

@@ -105,6 +105,9 @@ struct Robot {
   Base base = Base::fixed;  ///< how links that no joint connects to the world stand in it
   std::vector<SE3> X_WL;    ///< where the file draws each link (q = 0 of all joints where it says nothing else)
 
+  /// The name of the joint that lets a part of the robot float: "base", unless a link or joint has that name or there
+  /// are several such parts.
+  std::string base_name(const std::string& root, bool only) const;
   int find_link(const std::string& name) const;   ///< −1 if there is none
   int find_joint(const std::string& name) const;  ///< −1 if there is none
 };

@@ -130,7 +130,7 @@ void add_bases(Robot& robot) {
   const std::vector<LinkIndex> roots = floating_roots(robot);
   for (const LinkIndex root : roots) {
     Joint base;
-    base.name = roots.size() == 1 ? "base" : "base_" + robot.links[root.value].name;
+    base.name = robot.base_name(robot.links[root.value].name, roots.size() == 1);
     base.type = JointType::floating;
     base.child = root;
     base.passive = true;

@@ -44,6 +44,12 @@ const char* symbol_of(Kind kind) {
       return "z̈";
     case Kind::pose:
       return "X";
+    case Kind::twist:
+      return "V";
+    case Kind::twist_acceleration:
+      return "V̇";
+    case Kind::wrench:
+      return "F";
     case Kind::user:
       return "x";
   }

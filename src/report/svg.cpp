@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kinegraph/base/names.hpp"
 #include "kinegraph/report/write_sketch.hpp"
 
 namespace kinegraph::report {
@@ -24,33 +25,10 @@ const char* const kStyle =
     ".tip{fill:#2b5c8a}"
     "</style>\n";
 
-std::string escape(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\t') out += c;
-    }
-  }
-  return out;
-}
-
 std::string label_text(const Label& l, double font) {
-  if (l.index.empty()) return escape(l.symbol);
+  if (l.index.empty()) return xml_escape(l.symbol);
   return fmt::format("{}<tspan dy=\"{:.1f}\" font-size=\"{:.1f}\">{}</tspan><tspan dy=\"{:.1f}\">\u200b</tspan>",
-                     escape(l.symbol), 0.25 * font, 0.7 * font, escape(l.index), -0.25 * font);
+                     xml_escape(l.symbol), 0.25 * font, 0.7 * font, xml_escape(l.index), -0.25 * font);
 }
 
 const char* fill_of(Shape shape) {
@@ -223,7 +201,7 @@ std::string svg(const Sketch& sketch) {
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" viewBox=\"{:.1f} {:.1f} {:.1f} "
       "{:.1f}\">\n<title>{}</title>\n",
-      w * scale, h * scale, x0, y0, w, h, escape(sketch.title));
+      w * scale, h * scale, x0, y0, w, h, xml_escape(sketch.title));
   out += kStyle;
   out +=
       "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
@@ -233,7 +211,7 @@ std::string svg(const Sketch& sketch) {
   double y = y0 + kMargin;
   const auto line = [&](const char* kind, const std::string& text, double step) {
     y += step;
-    out += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kind, e.left, y, escape(text));
+    out += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kind, e.left, y, xml_escape(text));
   };
   for (const std::string& text : title) line("title", text, 20);
   y += 3;
@@ -241,12 +219,12 @@ std::string svg(const Sketch& sketch) {
 
   for (const SketchEdge& edge : sketch.edges) out += edge_path(sketch, edge);
   for (const SketchNode& n : sketch.nodes) {
-    out += fmt::format("<g>{}{}{}</g>\n", n.note.empty() ? "" : "<title>" + escape(n.note) + "</title>", outline(n),
+    out += fmt::format("<g>{}{}{}</g>\n", n.note.empty() ? "" : "<title>" + xml_escape(n.note) + "</title>", outline(n),
                        node_text(n));
   }
   for (const SketchText& t : sketch.texts) {
     out += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.0f}\">{}</text>\n", t.at.x,
-                       t.at.y, t.size, escape(t.text));
+                       t.at.y, t.size, xml_escape(t.text));
   }
 
   y = e.bottom + 30 - kKeyLine;

@@ -41,7 +41,7 @@ std::optional<Scheme> find_scheme(const std::string& name) {
 LieStepper::LieStepper(std::shared_ptr<const screw::Tree> tree, Field& field, const Scheme& scheme)
     : tree_(std::move(tree)), field_(field), scheme_(scheme) {
   for (auto* x : {&q_, &stage_q_}) x->assign(tree_->stored(), 0.0);
-  for (auto* x : {&v_, &a_, &stage_v_, &delta_}) x->assign(tree_->freedoms(), 0.0);
+  for (auto* x : {&v_, &a_, &stage_v_, &delta_, &middle_, &residual_}) x->assign(tree_->freedoms(), 0.0);
   for (auto* x : {&extra_, &extra_rate_}) x->assign(field_.extras(), 0.0);
   rate_q_.assign(scheme_.tableau.stages, v_);
   rate_v_.assign(scheme_.tableau.stages, v_);
@@ -51,6 +51,8 @@ LieStepper::LieStepper(std::shared_ptr<const screw::Tree> tree, Field& field, co
 bool LieStepper::start(double t, const double* q, const double* v) {
   t_ = start_ = t;
   steps_ = 0;
+  h_ = 0;
+  unsettled_ = -1;
   std::copy(q, q + q_.size(), q_.begin());
   std::copy(v, v + v_.size(), v_.begin());
   stage_v_ = v_;
@@ -61,6 +63,12 @@ bool LieStepper::start(double t, const double* q, const double* v) {
 bool LieStepper::advance(double h) {
   field_.begin_step(q_.data());
   iterations_ = 0;
+  unsettled_ = -1;
+  if (h != h_) {
+    start_ = t_;
+    steps_ = 0;
+    h_ = h;
+  }
   const bool taken = scheme_.kind == Scheme::Kind::symplectic_euler    ? take_symplectic_euler(h)
                      : scheme_.kind == Scheme::Kind::implicit_midpoint ? take_implicit_midpoint(h)
                                                                        : take_stages(h);
@@ -116,39 +124,63 @@ bool LieStepper::take_symplectic_euler(double h) {
   return true;
 }
 
-// v⁺ = v + h a(q ⊕ δ/2, v_m),   δ = h v_m,   v_m = (v + v⁺)/2,   by iteration from the acceleration before. The path
-// δ(t) is along v_m, so that Jᵣ⁻¹(δ/2) v_m = v_m.
+// v_m = v + h/2 a(q ⊕ h/2 v_m, v_m),   q⁺ = q ⊕ h v_m,   v⁺ = 2 v_m − v.   The path δ(t) is along v_m, so that
+// Jᵣ⁻¹(δ/2) v_m = v_m. The iteration for v_m starts from the acceleration before; what the field knows to be stiff it
+// corrects itself, the rest is settled by substitution.
 bool LieStepper::take_implicit_midpoint(double h) {
   constexpr int kMost = 50;
-  constexpr double kSettled = 1e-14;
-  std::vector<double>& a = rate_v_[0];
-  a = a_;
-  double before = 0;
+  constexpr double kSettled = 1e-14, kAccepted = 1e-10;
+  constexpr double kAtRest = 1e-13;  // m/s, rad/s: below it there is only rounding
+  for (std::size_t i = 0; i < v_.size(); ++i) residual_[i] = -0.5 * h * a_[i];
+  if (!field_.correct(0.5 * h, q_.data(), v_.data(), residual_.data(), delta_.data())) {
+    for (std::size_t i = 0; i < v_.size(); ++i) delta_[i] = -residual_[i];
+  }
+  for (std::size_t i = 0; i < v_.size(); ++i) middle_[i] = v_[i] + delta_[i];
+
+  double before = 0, share = 1, change = 0, scale = 0;
   for (iterations_ = 1; iterations_ <= kMost; ++iterations_) {
-    double scale = 0, change = 0;
-    for (std::size_t i = 0; i < v_.size(); ++i) {
-      stage_v_[i] = v_[i] + 0.5 * h * a[i];
-      delta_[i] = 0.5 * h * stage_v_[i];
-      scale = std::max(scale, std::abs(stage_v_[i]) + std::abs(h * a[i]));
+    if (!iterate_midpoint(h, share, change, scale)) return false;
+    if (change <= kSettled * scale || (iterations_ > 3 && change >= before && change <= kAccepted * scale + kAtRest)) {
+      break;
     }
-    if (!finite(delta_)) return false;
-    tree_->retract(q_.data(), delta_.data(), stage_q_.data());
-    rate_q_[0] = stage_v_;
-    if (!field_.project(stage_q_.data(), stage_v_.data())) return false;
-    if (!field_.rates(t_ + 0.5 * h, stage_q_.data(), stage_v_.data(), a_.data(), extra_rate_.data())) return false;
-    for (std::size_t i = 0; i < v_.size(); ++i) change = std::max(change, std::abs(h * (a_[i] - a[i])));
-    a = a_;
-    if (change <= kSettled * scale || (iterations_ > 3 && change >= before && change <= 1e-10 * scale)) break;
+    if (iterations_ > 3 && change > before) share = std::max(0.25, 0.5 * share);
     before = change;
   }
-  if (iterations_ > kMost) return false;
+  if (iterations_ > kMost && change > kAccepted * scale + kAtRest) {
+    unsettled_ = 0;
+    for (std::size_t i = 0; i < v_.size(); ++i) {
+      if (std::abs(delta_[i]) > std::abs(delta_[unsettled_])) unsettled_ = static_cast<int>(i);
+    }
+    return false;
+  }
   for (std::size_t i = 0; i < v_.size(); ++i) {
-    delta_[i] = h * (v_[i] + 0.5 * h * a[i]);
-    v_[i] += h * a[i];
+    delta_[i] = h * middle_[i];
+    v_[i] = 2 * middle_[i] - v_[i];
   }
   for (std::size_t i = 0; i < extra_.size(); ++i) extra_[i] += h * extra_rate_[i];
   tree_->retract(q_.data(), delta_.data(), q_.data());
   return true;
+}
+
+// One correction of v_m, and its size over `scale`.
+bool LieStepper::iterate_midpoint(double h, double share, double& change, double& scale) {
+  for (std::size_t i = 0; i < v_.size(); ++i) delta_[i] = 0.5 * h * middle_[i];
+  if (!finite(delta_)) return false;
+  tree_->retract(q_.data(), delta_.data(), stage_q_.data());
+  stage_v_ = middle_;
+  if (!field_.project(stage_q_.data(), stage_v_.data())) return false;
+  if (!field_.rates(t_ + 0.5 * h, stage_q_.data(), stage_v_.data(), a_.data(), extra_rate_.data())) return false;
+  for (std::size_t i = 0; i < v_.size(); ++i) residual_[i] = middle_[i] - v_[i] - 0.5 * h * a_[i];
+  if (!field_.correct(0.5 * h, stage_q_.data(), stage_v_.data(), residual_.data(), delta_.data())) {
+    for (std::size_t i = 0; i < v_.size(); ++i) delta_[i] = -residual_[i];
+  }
+  change = scale = 0;
+  for (std::size_t i = 0; i < v_.size(); ++i) {
+    scale = std::max(scale, std::abs(middle_[i]) + std::abs(h * a_[i]));
+    change = std::max(change, std::abs(delta_[i]));
+    middle_[i] += share * delta_[i];
+  }
+  return std::isfinite(change);
 }
 
 // δ̇ = Jᵣ⁻¹(δ) v, in place.

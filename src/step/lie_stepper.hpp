@@ -23,6 +23,11 @@ class Field {
   /// Brings q onto the closed loops and v to velocities that keep them closed; a smooth function of both. False: it
   /// does not get there.
   virtual bool project(double*, double*) { return true; }
+  /// An implicit step is off by g = v − v₀ − half · a at (q, v), q moving along with half · v: the change of v that
+  /// settles it, as far as the field knows how stiff it is. False: it does not, and −g is taken.
+  virtual bool correct(double /*half*/, const double* /*q*/, const double* /*v*/, const double* /*g*/, double*) {
+    return false;
+  }
 };
 
 /// How a step is taken: one of the tableaus, or a scheme that is none.
@@ -43,7 +48,7 @@ class LieStepper {
 
   /// The state to start from; computes its acceleration. Extras start at zero.
   bool start(double t, const double* q, const double* v);
-  bool advance(double h);  ///< the same h every time: t is a multiple of it, without the rounding of a sum
+  bool advance(double h);  ///< while h stays the same, t is a multiple of it, without the rounding of a sum
 
   double t() const { return t_; }
   const std::vector<double>& q() const { return q_; }
@@ -52,6 +57,8 @@ class LieStepper {
   const std::vector<double>& extra() const { return extra_; }
   /// After advance() said no: the state at which it did.
   const std::vector<double>& last_v() const { return stage_v_; }
+  /// After advance() said no because its iteration did not converge: the freedom that is farthest off; else −1.
+  int unsettled() const { return unsettled_; }
   int iterations() const { return iterations_; }  ///< of the last step; none where the scheme is explicit
 
  private:
@@ -59,16 +66,17 @@ class LieStepper {
   bool take_symplectic_euler(double h);
   bool take_implicit_midpoint(double h);
   void to_increment_rates(const double* delta, double* rate) const;
+  bool iterate_midpoint(double h, double share, double& change, double& scale);
   bool finite(const std::vector<double>& x) const;
 
   std::shared_ptr<const screw::Tree> tree_;
   Field& field_;
   Scheme scheme_;
-  double t_ = 0, start_ = 0;
+  double t_ = 0, start_ = 0, h_ = 0;
   long steps_ = 0;
-  int iterations_ = 0;
+  int iterations_ = 0, unsettled_ = -1;
   std::vector<double> q_, v_, a_, extra_, extra_rate_;
-  std::vector<double> stage_q_, stage_v_, delta_;
+  std::vector<double> stage_q_, stage_v_, delta_, middle_, residual_;
   std::vector<std::vector<double>> rate_q_, rate_v_, rate_x_;  // per stage
 };
 

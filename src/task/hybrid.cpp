@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "kinegraph/task/spatial_solver.hpp"
 
@@ -27,8 +28,8 @@ class KnownReader {
 
   /// Fills a and tau, zero where they are not known. Faults are kept.
   const std::vector<Given>& read(int sample, Eigen::VectorXd& a, Eigen::VectorXd& tau) {
-    int both = 0, neither = 0;
-    std::string open;
+    std::map<int, int> missing;  // per set of loops that hang together: asked for twice, less given twice
+    std::map<int, const Coordinate*> open;
     for (std::size_t c = 0; c < given_.size(); ++c) {
       const Coordinate& coordinate = tree_.coordinates()[c];
       const int accelerations = take(sample, columns_.a, coordinate, a);
@@ -44,13 +45,13 @@ class KnownReader {
         fault(sample, coordinate, "neither acceleration nor torque is given");
       }
       if (!coordinate.in_loop) continue;
-      if (given_[c] == Given::both) both += coordinate.freedoms;
+      if (given_[c] == Given::both) missing[coordinate.loop_set] -= coordinate.freedoms;
       if (given_[c] != Given::neither) continue;
-      neither += coordinate.freedoms;
-      if (open.empty()) open = coordinate.name;
+      missing[coordinate.loop_set] += coordinate.freedoms;
+      open.emplace(coordinate.loop_set, &coordinate);
     }
-    if (neither > both) {
-      fault(sample, tree_.coordinates()[tree_.find_coordinate(open)], "neither acceleration nor torque is given");
+    for (const auto& [set, count] : missing) {
+      if (count > 0) fault(sample, *open.at(set), "neither acceleration nor torque is given");
     }
     return given_;
   }
@@ -117,7 +118,7 @@ Result<HybridResult> hybrid(const Model& model, const Trajectory& table, const H
   for (int k = 0; k < table.samples() && !reader.enough(); ++k) reader.read(k, a, tau);
   if (reader.faults()) return *reader.faults();
 
-  SpatialSolver solver(start->tree, options.ordering);
+  SpatialSolver solver(start->tree, options.ordering, options.planar_loops);
   SpatialRecord record(start->tree, options.reactions, table.samples());
   std::vector<char> asked(tree.coordinates().size(), 0);
   for (int k = 0; k < table.samples(); ++k) {

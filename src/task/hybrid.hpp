@@ -11,7 +11,8 @@ namespace kinegraph::task {
 struct HybridOptions {
   double noise = 0;  ///< standard deviation of recorded positions
   bool reactions = false;
-  std::string ordering;  ///< as screw_order() names them; empty: the best
+  std::string ordering;       ///< as screw_order() names them; empty: the best
+  bool planar_loops = false;  ///< see build::screw_problem()
   Progress progress;
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kReached = 1e-9;      // rad, or m per metre of the robot's size
 constexpr double kWithin = 1e-12;      // beyond a limit, rad or m: as good as at it
+constexpr double kIdle = 1e-13;        // rad, or sizes: a goal that moves less does not feel a joint
 constexpr int kMultiplierRounds = 40;  // of the limits' forces
 constexpr double kLimitSigma = 0.1;    // rad or m: weight of limits against goals
 
@@ -32,11 +33,22 @@ class Reach {
       : tree_(std::move(tree)),
         targets_(std::move(targets)),
         size_(std::max(typical_length(*tree_), 1e-3)),
+        start_(q),
         problem_(tree_, q, bodies()) {
     for (const Target& t : targets_) {
       problem_.add_goal(t.goal->frame, t.body, t.X_BT, t.goal->pose, size_);
     }
     problem_.add_limits(kLimitSigma);
+  }
+
+  /// A random start: joints that no goal hangs on stay where they are.
+  Result<Eigen::VectorXd> scatter(std::mt19937_64& random) const {
+    Eigen::VectorXd q = random_position(*tree_, start_, random);
+    for (std::size_t i = 0; i < tree_->coordinates().size(); ++i) {
+      const screw::Coordinate& c = tree_->coordinates()[i];
+      if (!problem_.contains(static_cast<int>(i))) q.segment(c.q, c.stored) = start_.segment(c.q, c.stored);
+    }
+    return close_loops(*tree_, q, {});
   }
 
   /// Goes on from q. Stops early where it gets stuck, unless `patient`.
@@ -73,15 +85,41 @@ class Reach {
   /// Joints that are beyond a limit by rounding are put on it, and the loops closed again.
   void finish(Reached& result, double beyond) {
     Eigen::VectorXd q = problem_.position();
-    for (const screw::Coordinate& c : tree_->coordinates()) {
-      for (int k = 0; k < c.freedoms && c.stored == c.freedoms; ++k) {
+    for (std::size_t i = 0; i < tree_->coordinates().size(); ++i) {
+      const screw::Coordinate& c = tree_->coordinates()[i];
+      for (int k = 0; k < c.freedoms && c.stored == c.freedoms && problem_.contains(static_cast<int>(i)); ++k) {
         q[c.q + k] = std::clamp(q[c.q + k], c.limits[k].lower, c.limits[k].upper);
       }
     }
     if (auto closed = close_loops(*tree_, q, {})) q = std::move(*closed);
     measure(result, q);
+    undo_idle(result);
     result.at_limits = problem_.at_limits();
     result.solved = near(result) && beyond < 1e-9;
+  }
+
+  /// Joints that were moved though the goals do not feel them go back to where they started.
+  void undo_idle(Reached& result) const {
+    for (const screw::Coordinate& c : tree_->coordinates()) {
+      const auto before = start_.segment(c.q, c.stored);
+      if (c.in_loop || result.q.segment(c.q, c.stored) == before || !within_limits(c)) continue;
+      Reached without = result;
+      Eigen::VectorXd q = result.q;
+      q.segment(c.q, c.stored) = before;
+      measure(without, q);
+      if (without.distance <= result.distance + kIdle * size_ && without.angle <= result.angle + kIdle) {
+        result = std::move(without);
+      }
+    }
+  }
+
+  /// Of the start.
+  bool within_limits(const screw::Coordinate& c) const {
+    for (int k = 0; k < c.freedoms && c.stored == c.freedoms; ++k) {
+      const double x = start_[c.q + k];
+      if (x < c.limits[k].lower || x > c.limits[k].upper) return false;
+    }
+    return true;
   }
 
   bool near(const Reached& r) const { return r.angle < kReached && r.distance < kReached * std::max(1.0, size_); }
@@ -107,6 +145,7 @@ class Reach {
   std::shared_ptr<const screw::Tree> tree_;
   std::vector<Target> targets_;
   double size_;
+  Eigen::VectorXd start_;
   build::KinematicsGraph problem_;
 };
 
@@ -175,7 +214,7 @@ Result<Reached> reach(std::shared_ptr<const screw::Tree> tree, const Eigen::Vect
   for (int start = 0; start < std::max(1, options.starts); ++start) {
     Eigen::VectorXd from = q;
     if (start > 0) {
-      auto closed = close_loops(*tree, random_position(*tree, q, random), {});
+      auto closed = problem.scatter(random);
       if (!closed) continue;
       from = std::move(*closed);
     }

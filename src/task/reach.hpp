@@ -36,7 +36,8 @@ struct Reached {
   int iterations = 0, starts = 0;
 };
 
-/// Inverse kinematics: all goals at once, joints within their limits, loops closed. Bad input: an unknown frame, or one
+/// Inverse kinematics: all goals at once, joints within their limits, loops closed. Joints that
+/// no goal depends on stay where they are. Bad input: an unknown frame, or one
 /// that does not move. Where nothing is near enough, the nearest is given, and solved is false.
 Result<Reached> reach(std::shared_ptr<const screw::Tree> tree, const Eigen::VectorXd& q,
                       const std::vector<FrameGoal>& goals, const ReachOptions& options);

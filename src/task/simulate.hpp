@@ -47,6 +47,7 @@ struct SimulateSummary {
   int repivots = 0, coordinate_changes = 0;
   long singular_passes = 0;  ///< times the mechanism went through a position where it could branch
   std::string formulation, integrator, method, weights;
+  std::string integrator_reason;  ///< where it is not the default, though none was named: "because …"
   int window = 0;
   double step = 0, time = 0;
 

@@ -22,6 +22,7 @@ SpatialField::SpatialField(std::shared_ptr<const screw::Tree> tree, int freedoms
       drive_(drive),
       dynamics_(tree_, build::given_forward(*tree_)),
       loops_(tree_, tree_->tree_freedoms() - freedoms),
+      response_(tree_, freedoms),
       tau_(tree_->freedoms(), 0.0),
       loads_(tree_->bodies().size(), screw::Vector6d::Zero()),
       poses_(tree_->bodies().size()),
@@ -78,6 +79,15 @@ void SpatialField::impulse_rate(double* rate) const {
 
 void SpatialField::begin_step(const double* q) {
   if (!tree_->loops().empty()) loops_.prepare(q);
+  response_prepared_ = false;
+}
+
+bool SpatialField::correct(double half, const double* q, const double* v, const double* g, double* delta) {
+  if (!response_.any()) return false;
+  if (!response_prepared_) response_.prepare(q);
+  response_prepared_ = true;
+  response_.correct(half, q, v, g, delta);
+  return true;
 }
 
 bool SpatialField::project(double* q, double* v) {

@@ -6,6 +6,7 @@
 
 #include "kinegraph/build/dynamics.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
+#include "kinegraph/step/joint_response.hpp"
 #include "kinegraph/step/lie_stepper.hpp"
 #include "kinegraph/step/loop_projection.hpp"
 #include "kinegraph/task/spatial_drive.hpp"
@@ -28,6 +29,7 @@ class SpatialField final : public step::Field {
   bool rates(double t, const double* q, const double* v, double* a, double* extra) override;
   void begin_step(const double* q) override;
   bool project(double* q, double* v) override;
+  bool correct(double half, const double* q, const double* v, const double* g, double* delta) override;
 
   bool floating() const { return floating_; }
   const build::Dynamics& dynamics() const { return dynamics_; }
@@ -45,6 +47,8 @@ class SpatialField final : public step::Field {
   const SpatialDrive& drive_;
   build::Dynamics dynamics_;
   step::LoopProjection loops_;
+  step::JointResponse response_;
+  bool response_prepared_ = false;  // for this step
   screw::Surroundings surroundings_;
   std::vector<double> tau_;
   std::vector<screw::Vector6d> loads_;

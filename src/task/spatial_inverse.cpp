@@ -69,7 +69,7 @@ Result<SpatialDynamicsResult> spatial_inverse(const Model& model, const Trajecto
   if (!motion) return motion.failure();
   const auto given = choose_given(tree, *motion, options.actuators);
   if (!given) return given.failure();
-  SpatialSolver solver(start->tree, options.ordering);
+  SpatialSolver solver(start->tree, options.ordering, options.planar_loops);
   const auto dynamics = solver.plan(*given);
   if (!dynamics) return dynamics.failure();
 

@@ -13,7 +13,8 @@ struct SpatialInverseOptions {
   std::vector<std::string> actuators;  ///< joints that have a motor; default: see spatial_inverse()
   double noise = 0;                    ///< standard deviation of recorded positions
   bool reactions = false;
-  std::string ordering;  ///< as screw_order() names them; empty: the best
+  std::string ordering;       ///< as screw_order() names them; empty: the best
+  bool planar_loops = false;  ///< see build::screw_problem()
   Progress progress;
 };
 

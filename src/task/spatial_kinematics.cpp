@@ -12,13 +12,15 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kSame = 1e-5;  // rad, or typical lengths: poses nearer than this are one branch
+constexpr double kSame = 1e-5;     // rad, or typical lengths: poses nearer than this are one branch
+constexpr double kAtLimit = 1e-9;  // rad or m: beyond a limit by rounding only
 constexpr int kFewestStarts = 60, kMostStarts = 4000, kQuiet = 48;
 
 /// Rows of joint coordinates and link poses, and how far loops are open in them.
 class PoseTable {
  public:
-  explicit PoseTable(const screw::Tree& tree) : tree_(tree), poses_(tree.bodies().size()) {
+  explicit PoseTable(const screw::Tree& tree)
+      : tree_(tree), poses_(tree.bodies().size()), beyond_(tree.freedoms(), 0), most_(tree.freedoms(), 0) {
     std::vector<std::string> names = tree.position_names();
     for (const Link& link : tree.robot().links) {
       for (const char* quantity : {"x", "y", "z", "qw", "qx", "qy", "qz"}) names.push_back(link.name + "." + quantity);
@@ -26,9 +28,10 @@ class PoseTable {
     trajectory = Trajectory(std::move(names));
   }
 
-  void add(const Eigen::VectorXd& q) {
+  void add(const Eigen::VectorXd& q) { add(trajectory.samples(), q); }
+  void add(double t, const Eigen::VectorXd& q) {
     screw::body_poses(tree_, q.data(), poses_);
-    double* row = trajectory.append(trajectory.samples());
+    double* row = trajectory.append(t);
     row = std::copy(q.begin(), q.end(), row);
     for (std::size_t i = 0; i < tree_.links().size(); ++i) {
       const screw::Transform<double> X = screw::link_pose(tree_, poses_, static_cast<int>(i));
@@ -39,14 +42,40 @@ class PoseTable {
     Eigen::VectorXd open(6 * tree_.loops().size());
     screw::closure(tree_, q.data(), poses_, open.data());
     for (const double e : open) closure_max = std::max(closure_max, std::abs(e));
+    watch_limits(q);
+  }
+
+  std::vector<std::string> limits_exceeded() const {
+    std::vector<std::string> list;
+    for (const screw::Coordinate& c : tree_.coordinates()) {
+      for (int k = 0; k < c.freedoms; ++k) {
+        if (beyond_[c.v + k] == 0) continue;
+        list.push_back(fmt::format("{}: in {} of {} poses, by {:.3g} at most", tree_.position_names()[c.q + k],
+                                   beyond_[c.v + k], trajectory.samples(), most_[c.v + k]));
+      }
+    }
+    return list;
   }
 
   Trajectory trajectory;
   double closure_max = 0;
 
  private:
+  void watch_limits(const Eigen::VectorXd& q) {
+    for (const screw::Coordinate& c : tree_.coordinates()) {
+      for (int k = 0; k < c.freedoms && c.stored == c.freedoms; ++k) {
+        const double excess = std::max(q[c.q + k] - c.limits[k].upper, c.limits[k].lower - q[c.q + k]);
+        if (excess <= kAtLimit) continue;
+        ++beyond_[c.v + k];
+        most_[c.v + k] = std::max(most_[c.v + k], excess);
+      }
+    }
+  }
+
   const screw::Tree& tree_;
   screw::Poses poses_;
+  std::vector<int> beyond_;   ///< poses, per freedom
+  std::vector<double> most_;  ///< rad or m, per freedom
 };
 
 /// A number of q by its name ("elbow.q", or "elbow" where a joint has one), as a freedom.
@@ -100,15 +129,17 @@ class SpatialKinematics {
     } else if (options_.table) {
       failure = follow_table();
     } else if (!options_.goals.empty()) {
-      failure = go(start_.q, options_.goals, "");
+      failure = go(0, start_.q, options_.goals, "");
     } else if (options_.branches) {
       failure = branches();
     } else {
       table_.add(start_.q);
     }
     if (failure) return *failure;
+    std::vector<std::string> exceeded = table_.limits_exceeded();
     result_.trajectory = std::move(table_.trajectory);
     result_.closure_max = table_.closure_max;
+    result_.limits_exceeded = std::move(exceeded);
     return std::move(result_);
   }
 
@@ -155,7 +186,7 @@ class SpatialKinematics {
   }
 
   /// One set of goals: a row, reached or not.
-  std::optional<Failure> go(const Eigen::VectorXd& from, const std::vector<FrameGoal>& goals,
+  std::optional<Failure> go(double t, const Eigen::VectorXd& from, const std::vector<FrameGoal>& goals,
                             const std::string& which) {
     ReachOptions options;
     if (options_.starts > 0) options.starts = options_.starts;
@@ -163,8 +194,8 @@ class SpatialKinematics {
     options.progress = options_.progress;
     auto reached = reach(start_.tree, from, goals, options);
     if (!reached) return reached.failure();
-    table_.add(reached->q);
-    last_ = reached->q;
+    table_.add(t, reached->q);
+    if (reached->solved) last_ = reached->q;
     ++result_.goals;
     result_.solved += reached->solved;
     result_.iterations += reached->iterations;
@@ -219,7 +250,7 @@ class SpatialKinematics {
         goals.push_back(std::move(goal));
       }
       const Eigen::VectorXd from = last_;
-      if (auto failure = go(from, goals, fmt::format("goal {}: ", row + 1))) return failure;
+      if (auto failure = go(table.times()[row], from, goals, fmt::format("goal {}: ", row + 1))) return failure;
       if (options_.progress && !options_.progress(double(row) / table.samples())) return Failure::interrupted();
     }
     return std::nullopt;

@@ -20,10 +20,13 @@ struct SpatialKinematicsOptions {
 };
 
 struct SpatialKinematicsResult {
-  Trajectory trajectory;  ///< one row per pose: the joints' q, then x y z qw qx qy qz of every link
+  /// One row per pose: the joints' q, then x y z qw qx qy qz of every link. t is that of a table of goals, else a
+  /// count.
+  Trajectory trajectory;
   int freedoms = 0, loops = 0;
-  std::vector<std::string> independent;  ///< joints that may be chosen, or are held
-  double closure_max = 0;                ///< m or rad
+  std::vector<std::string> independent;      ///< joints that may be chosen, or are held
+  double closure_max = 0;                    ///< m or rad
+  std::vector<std::string> limits_exceeded;  ///< "elbow.q: in 3 of 361 poses, by 0.2 at most"
   // Goals.
   int goals = 0, solved = 0, iterations = 0, starts = 0;
   double distance_max = 0, angle_max = 0;  ///< m, rad: left to the goals

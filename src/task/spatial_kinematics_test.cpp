@@ -237,6 +237,84 @@ TEST(SpatialKinematics, TableOfGoalsIsFollowedRowByRow) {
   }
 }
 
+/// Two hinges about z, links of 1 m.
+Robot two_hinges(double q1, double q2) {
+  Robot robot;
+  const int base = add_link(robot, "base"), upper = add_link(robot, "upper"), lower = add_link(robot, "lower");
+  add_joint(robot, "one", JointType::revolute, base, upper, SE3()).initial_q = {q1};
+  Joint& two = add_joint(robot, "two", JointType::revolute, upper, lower, pose(1, 0, 0));
+  two.initial_q = {q2};
+  two.limits = {limits(-1, 1)};
+  return robot;
+}
+
+TEST(SpatialKinematics, JointsThatNoGoalNeedsStayWhereTheyAre) {
+  FrameGoal tip, elbow;  // the same point: as part of the first link, and of the second
+  tip.frame = "upper";
+  tip.offset = {1, 0, 0};
+  elbow.frame = "lower";
+  for (FrameGoal goal : {tip, elbow}) {
+    SpatialKinematicsOptions options;
+    goal.pose.X_WG.p = {0, 1, 0};
+    options.goals = {goal};
+    const auto result = spatial_kinematics(model_of(two_hinges(0.3, 0.7)), options);
+    ASSERT_TRUE(result) << result.failure().to_string();
+    EXPECT_EQ(result->solved, 1);
+    EXPECT_NEAR(number(result->trajectory, 0, "one.q"), std::numbers::pi / 2, 1e-9);
+    EXPECT_EQ(number(result->trajectory, 0, "two.q"), 0.7) << goal.frame;
+
+    // The short way is blocked by a limit: it starts again, at random, and finds the long one.
+    Robot blocked = two_hinges(0, 0.7);
+    blocked.joints[0].limits = {limits(-0.2, 4)};
+    goal.pose.X_WG.p = {std::cos(2.8), -std::sin(2.8), 0};
+    options.goals = {goal};
+    const auto again = spatial_kinematics(model_of(blocked), options);
+    ASSERT_TRUE(again) << again.failure().to_string();
+    EXPECT_EQ(again->solved, 1);
+    EXPECT_GT(again->starts, 1);
+    EXPECT_NEAR(number(again->trajectory, 0, "one.q"), kTurn - 2.8, 1e-8);
+    EXPECT_EQ(number(again->trajectory, 0, "two.q"), 0.7) << goal.frame;
+  }
+}
+
+TEST(SpatialKinematics, TableOfGoalsKeepsItsTimesAndGoesOnAfterAMiss) {
+  Trajectory table({"lower.x", "lower.y"});
+  const double places[][3] = {{0.5, std::cos(1), std::sin(1)}, {0.75, 3, -3}, {2, std::cos(1.1), std::sin(1.1)}};
+  for (const auto& [t, x, y] : places) {
+    double* row = table.append(t);
+    row[0] = x, row[1] = y;
+  }
+  SpatialKinematicsOptions options;
+  options.table = table;
+  options.starts = 1;
+  const auto result = spatial_kinematics(model_of(two_hinges(0.3, 0.7)), options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  EXPECT_EQ(result->solved, 2);
+  EXPECT_EQ(result->trajectory.times(), (std::vector<double>{0.5, 0.75, 2}));
+  EXPECT_NEAR(number(result->trajectory, 1, "one.q"), -std::numbers::pi / 4, 1e-6);  // the nearest, not a start
+  EXPECT_NEAR(number(result->trajectory, 2, "one.q"), 1.1, 1e-9);
+
+  // From the row before the miss: the first guess is at rest already, so nothing at all moves.
+  for (const int s : {0, 1}) table.at(2, s) = table.at(0, s);
+  options.table = table;
+  const auto back = spatial_kinematics(model_of(two_hinges(0.3, 0.7)), options);
+  ASSERT_TRUE(back) << back.failure().to_string();
+  EXPECT_EQ(number(back->trajectory, 2, "one.q"), number(back->trajectory, 0, "one.q"));
+}
+
+TEST(SpatialKinematics, PosesBeyondLimitsAreTold) {
+  const auto still = spatial_kinematics(model_of(two_hinges(0, 1.5)), {});
+  ASSERT_TRUE(still) << still.failure().to_string();
+  EXPECT_EQ(still->limits_exceeded, std::vector<std::string>{"two.q: in 1 of 1 poses, by 0.5 at most"});
+  SpatialKinematicsOptions options;
+  options.move = Move{"two.q", 0, -2, 5};
+  const auto moved = spatial_kinematics(model_of(two_hinges(0, 0.5)), options);
+  ASSERT_TRUE(moved) << moved.failure().to_string();
+  EXPECT_EQ(moved->limits_exceeded, std::vector<std::string>{"two.q: in 2 of 5 poses, by 1 at most"});
+  options.move->to = -1;
+  EXPECT_EQ(spatial_kinematics(model_of(two_hinges(0, 0.5)), options)->limits_exceeded, std::vector<std::string>{});
+}
+
 TEST(SpatialKinematics, FaultsAreTold) {
   const auto fault = [](const Robot& robot, const SpatialKinematicsOptions& options) {
     const auto result = spatial_kinematics(model_of(robot), options);

@@ -36,6 +36,31 @@ Failure check_options(const Model& model, const SimulateOptions& o) {
   return faults;
 }
 
+/// Equal steps, but for a last one that may be shorter.
+long count_steps(double time, double step) {
+  constexpr double kRounding = 1e-9;
+  const double exact = time / step, nearest = std::round(exact);
+  if (nearest >= 1 && std::abs(exact - nearest) <= kRounding * nearest) return static_cast<long>(nearest);
+  return static_cast<long>(std::ceil(exact));
+}
+
+std::string joint_of(const screw::Tree& tree, int freedom) {
+  for (const screw::Coordinate& c : tree.coordinates()) {
+    if (freedom >= c.v && freedom < c.v + c.freedoms) return c.name;
+  }
+  return "?";
+}
+
+/// "damping of joint 'knee'", where it dies out within a step: explicit stages are not stable then. Else nothing.
+std::string stiff_joint(const SpatialStart& start, double step) {
+  step::JointResponse response(start.tree, start.mobility.freedoms);
+  response.prepare(start.q.data());
+  const step::JointResponse::Stiffest stiffest = response.stiffest();
+  if (stiffest.coordinate < 0 || step * stiffest.rate <= 1) return "";
+  return fmt::format("{} of joint '{}'", stiffest.friction ? "friction" : "damping",
+                     start.tree->coordinates()[stiffest.coordinate].name);
+}
+
 /// The joint whose motion is lost: not a number, else the fastest.
 std::string lost_joint(const screw::Tree& tree, const std::vector<double>& v, double step) {
   int worst = 0;
@@ -58,10 +83,11 @@ std::string lost_joint(const screw::Tree& tree, const std::vector<double>& v, do
 class SpatialRun {
  public:
   SpatialRun(const Model& model, const SimulateOptions& options, SpatialStart start, SpatialDrive drive,
-             const step::Scheme& scheme)
+             const step::Scheme& scheme, std::string stiff)
       : options_(options),
         scheme_(scheme),
-        steps_(std::max(1L, std::lround(options.time / options.step))),
+        stiff_(std::move(stiff)),
+        steps_(count_steps(options.time, options.step)),
         start_(std::move(start)),
         drive_(std::move(drive)),
         field_(start_.tree, start_.mobility.freedoms, drive_),
@@ -80,7 +106,7 @@ class SpatialRun {
     record(0);
     long iterations = 0;
     for (long k = 1; k <= steps_; ++k) {
-      if (!stepper_.advance(options_.step) || lost()) return no_motion(k);
+      if (!stepper_.advance(length(k)) || lost()) return no_motion(k);
       iterations += stepper_.iterations();
       result_.summary.iterations_max = std::max(result_.summary.iterations_max, stepper_.iterations());
       watch_.add(stepper_.q().data(), stepper_.v().data(), stepper_.extra().data());
@@ -95,6 +121,13 @@ class SpatialRun {
   }
 
  private:
+  double length(long k) const {
+    const double rest = options_.time - double(k - 1) * options_.step;
+    return k == steps_ && std::abs(rest - options_.step) > 1e-6 * options_.step ? rest : options_.step;
+  }
+
+  bool implicit() const { return scheme_.kind == step::Scheme::Kind::implicit_midpoint; }
+
   bool lost() const {
     return std::any_of(stepper_.v().begin(), stepper_.v().end(),
                        [&](double v) { return std::abs(v) * options_.step > kLost; });
@@ -108,11 +141,23 @@ class SpatialRun {
   }
 
   Failure no_motion(long k) const {
-    const std::string why =
-        field_.message().empty() ? lost_joint(*start_.tree, stepper_.last_v(), options_.step) : field_.message();
-    if (k == 0) return Failure::no_answer("no accelerations at the start: " + why);
+    if (k == 0) return Failure::no_answer("no accelerations at the start: " + why());
     return Failure::no_answer(
-        fmt::format("no motion past t = {:g} s: {}; a smaller step may help", double(k - 1) * options_.step, why));
+        fmt::format("no motion past t = {:g} s: {}; a smaller step may help", double(k - 1) * options_.step, why()));
+  }
+
+  std::string why() const {
+    if (stepper_.unsettled() >= 0) {
+      return fmt::format("the iteration does not converge: joint '{}' is too stiff for a step of {:g} s",
+                         joint_of(*start_.tree, stepper_.unsettled()), options_.step);
+    }
+    if (!implicit() && !stiff_.empty()) return too_stiff();
+    return field_.message().empty() ? lost_joint(*start_.tree, stepper_.last_v(), options_.step) : field_.message();
+  }
+
+  std::string too_stiff() const {
+    return fmt::format("{} is too stiff for {} with a step of {:g} s: implicit-midpoint can follow it", stiff_,
+                       scheme_.name, options_.step);
   }
 
   SimulateResult finish() {
@@ -121,14 +166,18 @@ class SpatialRun {
     s.steps = steps_;
     s.step_us = s.wall_s / double(steps_) * 1e6;
     s.step = options_.step;
-    s.time = double(steps_) * options_.step;
+    s.time = stepper_.t();
     s.formulation = "screw";
     s.method = "step";
     s.weights = "hard";
     s.integrator = scheme_.name;
+    if (implicit() && options_.integrator.empty()) {
+      s.integrator_reason = fmt::format("because {} is stiff for this step", stiff_);
+    }
     s.loops = static_cast<int>(start_.tree->loops().size());
     s.degrees_of_freedom = start_.mobility.freedoms;
     s.redundant_constraints = start_.mobility.closure_equations - start_.mobility.rank;
+    if (!implicit() && !stiff_.empty()) s.warnings.push_back(too_stiff());
     if (s.energy_drift > kDrift) {
       s.warnings.push_back(fmt::format("the energy is off by {:.2g} of the motion's: take a smaller step than {:g} s",
                                        s.energy_drift, s.step));
@@ -138,6 +187,7 @@ class SpatialRun {
 
   const SimulateOptions& options_;
   step::Scheme scheme_;
+  std::string stiff_;
   long steps_;
   SpatialStart start_;
   SpatialDrive drive_;
@@ -156,8 +206,11 @@ Result<SimulateResult> simulate_spatial(const Model& model, const SimulateOption
   if (!start) return start.failure();
   Result<SpatialDrive> drive = SpatialDrive::make(model, *start->tree, options.input, options.time);
   if (!drive) return drive.failure();
-  const std::optional<step::Scheme> scheme = step::find_scheme(options.integrator.empty() ? "rk4" : options.integrator);
-  return SpatialRun(model, options, *std::move(start), *std::move(drive), *scheme).run();
+  const std::string stiff = stiff_joint(*start, options.step);
+  const std::string standard = stiff.empty() ? "rk4" : "implicit-midpoint";
+  const std::optional<step::Scheme> scheme =
+      step::find_scheme(options.integrator.empty() ? standard : options.integrator);
+  return SpatialRun(model, options, *std::move(start), *std::move(drive), *scheme, stiff).run();
 }
 
 }  // namespace kinegraph::task

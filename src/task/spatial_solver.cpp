@@ -11,13 +11,14 @@ constexpr double kContradiction = 1e-4;  // of redundant equations, relative: mo
 
 Result<build::Dynamics*> SpatialSolver::plan(const std::vector<build::Given>& given) {
   if (const auto found = plans_.find(given); found != plans_.end()) return &found->second;
+  build::ScrewProblem problem = build::screw_problem(tree_, given, planar_loops_);
   build::ScrewOrder order;
   if (!ordering_.empty() && ordering_ != "best") {
-    Result<build::ScrewOrder> named = build::screw_order(build::screw_problem(tree_, given), ordering_);
+    Result<build::ScrewOrder> named = build::screw_order(problem, ordering_);
     if (!named) return named.failure();
     order = *std::move(named);
   }
-  return &plans_.emplace(given, build::Dynamics(tree_, given, std::move(order))).first->second;
+  return &plans_.emplace(given, build::Dynamics(std::move(problem), std::move(order))).first->second;
 }
 
 Result<build::Dynamics::Outcome> SpatialSolver::solve(build::Dynamics& dynamics, const SpatialMotion& motion, double t,

@@ -15,8 +15,9 @@ namespace kinegraph::task {
 class SpatialSolver {
  public:
   /// `ordering` as screw_order() names them; empty or "best": the best for what is known.
-  SpatialSolver(std::shared_ptr<const screw::Tree> tree, std::string ordering)
-      : tree_(std::move(tree)), ordering_(std::move(ordering)) {}
+  /// `planar_loops`: see build::screw_problem().
+  SpatialSolver(std::shared_ptr<const screw::Tree> tree, std::string ordering, bool planar_loops)
+      : tree_(std::move(tree)), ordering_(std::move(ordering)), planar_loops_(planar_loops) {}
 
   Result<build::Dynamics*> plan(const std::vector<build::Given>& given);
 
@@ -30,6 +31,7 @@ class SpatialSolver {
  private:
   std::shared_ptr<const screw::Tree> tree_;
   std::string ordering_;
+  bool planar_loops_;
   std::map<std::vector<build::Given>, build::Dynamics> plans_;
 };
 

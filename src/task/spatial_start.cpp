@@ -15,9 +15,13 @@ namespace {
 
 constexpr double kClosed = 1e-10;  // rad, or m per typical length: what still counts as closed
 constexpr int kMostIterations = 300;
-constexpr int kStarts = 60;      // tries to assemble what is drawn badly
-constexpr int kNearbyPoses = 4;  // besides the pose itself, to tell a singular position from a redundancy
-constexpr double kRank = 1e-7;   // of the largest pivot: rows of closed loops that depend on others leave less
+constexpr int kStarts = 60;       // tries to assemble what is drawn badly
+constexpr int kNearbyPoses = 4;   // besides the pose itself, to tell a singular position from a redundancy
+constexpr double kRank = 1e-5;    // of the largest pivot: rows of closed loops that depend on others leave less; axes
+                                  // that a file writes as parallel are so to its digits
+constexpr double kDigits = 1e-5;  // rad, or m per typical length: open by less where no motion closes it, by rounded
+                                  // numbers of the file (rpy="1.5708 0 0"), counts as closed
+constexpr double kNear = 0.02;    // rad, or typical lengths: a better closed position is taken if it is this near
 constexpr double kLargestStage = 0.1, kSmallestStage = 1e-7;  // rad, or typical lengths
 constexpr double kPrinted = 1e-4;  // initial values that contradict the loops by less than this are rounded numbers
 
@@ -73,6 +77,17 @@ Eigen::VectorXd damped_step(const Eigen::MatrixXd& J, const Eigen::VectorXd& r, 
   return scale.cwiseInverse().cwiseProduct(stacked.householderQr().solve(rhs));
 }
 
+/// The farthest that a freedom which loops tie moves from one position to another.
+double leap(const LoopSystem& system, const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
+  Eigen::VectorXd delta(system.tree().freedoms());
+  system.tree().local(from.data(), to.data(), delta.data());
+  double most = 0;
+  for (const int c : system.columns()) {
+    most = std::max(most, std::abs(delta[c]) / (system.is_length(c) ? system.length() : 1));
+  }
+  return most;
+}
+
 /// Levenberg-Marquardt steps with √μ in proportion to what is left open. Redundant rows (a planar loop in space, a
 /// Bennett linkage) and the freedoms of the mechanism leave J without full rank; √μ ~ ‖r‖ converges quadratically all
 /// the same (Yamashita and Fukushima 2001: it is enough that ‖r‖ grows with the distance to the closed positions).
@@ -80,9 +95,57 @@ class Closer {
  public:
   Closer(LoopSystem& system, const std::vector<bool>& held) : system_(system), free_(system, held) {}
 
-  /// Moves q; true if the loops are closed there.
+  /// Moves q; true if the loops are closed there. Where the rows are redundant but for the last digits of the file,
+  /// nothing closes the loops to rounding, or only a position far away: the nearest position that is closed along all
+  /// that can be moved is then taken, if what is left is no more than those digits.
   bool run(Eigen::VectorXd& q) {
+    Eigen::VectorXd near = q;
+    const bool fits = run_truncated(near);
+    const Eigen::VectorXd near_residual = residual;
+    if (fits && near_residual.cwiseAbs().maxCoeff() < kClosed) {
+      q = near;
+      return true;
+    }
+    Eigen::VectorXd far = q;
+    const bool closed = run_damped(far);
+    if (closed && (!fits || leap(system_, near, far) < kNear)) {
+      q = far;
+      return true;
+    }
+    q = fits ? near : far;
+    if (fits) residual = near_residual;
+    return fits;
+  }
+
+  Eigen::VectorXd residual;
+
+ private:
+  /// Gauss-Newton steps along the directions that close the loops well. True if it ends with little open.
+  bool run_truncated(Eigen::VectorXd& q) {
     system_.evaluate(q, residual, &jacobian_);
+    if (residual.size() == 0) return true;
+    for (int i = 0; i < 20 && residual.norm() < 0.1 && !free_.columns.empty(); ++i) {
+      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(free_.of(jacobian_));
+      qr.setThreshold(kRank);
+      const Eigen::VectorXd delta = qr.solve(-residual);
+      const Eigen::VectorXd all = free_.spread(delta, system_.tree().freedoms());
+      system_.tree().retract(q.data(), all.data(), q.data());
+      system_.evaluate(q, residual, &jacobian_);
+      if (!residual.allFinite()) return false;
+      if (delta.norm() < 1e-13) break;
+    }
+    if (residual.cwiseAbs().maxCoeff() < kClosed) return true;
+    // what is left must be across all that could move, held or not
+    const Eigen::MatrixXd all = jacobian_(Eigen::all, system_.columns());
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(all);
+    qr.setThreshold(kRank);
+    const double along = (all * qr.solve(residual)).cwiseAbs().maxCoeff();
+    return residual.cwiseAbs().maxCoeff() < kDigits && along < kClosed;
+  }
+
+  bool run_damped(Eigen::VectorXd& q) {
+    system_.evaluate(q, residual, &jacobian_);
+    damping_ = 0.1;
     scale_.setConstant(static_cast<Eigen::Index>(free_.columns.size()), 1e-8);
     for (int i = 0; i < kMostIterations && residual.norm() > 1e-15 && !free_.columns.empty(); ++i) {
       if (!step(q)) break;
@@ -90,9 +153,6 @@ class Closer {
     return residual.size() == 0 || residual.cwiseAbs().maxCoeff() < kClosed;
   }
 
-  Eigen::VectorXd residual;
-
- private:
   /// False if there is nothing more to gain.
   bool step(Eigen::VectorXd& q) {
     const Eigen::MatrixXd J = free_.of(jacobian_);
@@ -173,17 +233,6 @@ void set_freedoms(const screw::Tree& tree, const Eigen::VectorXd& from, const st
   }
 }
 
-/// The farthest that a freedom which loops tie moves from one position to another.
-double leap(const LoopSystem& system, const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
-  Eigen::VectorXd delta(system.tree().freedoms());
-  system.tree().local(from.data(), to.data(), delta.data());
-  double most = 0;
-  for (const int c : system.columns()) {
-    most = std::max(most, std::abs(delta[c]) / (system.is_length(c) ? system.length() : 1));
-  }
-  return most;
-}
-
 }  // namespace
 
 Result<Eigen::VectorXd> close_loops(const screw::Tree& tree, const Eigen::VectorXd& guess,
@@ -206,11 +255,11 @@ Result<Eigen::VectorXd> close_velocities(const screw::Tree& tree, const Eigen::V
   Eigen::VectorXd v = guess;
   if (!free.columns.empty()) {
     Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(free.of(J));
-    qr.setThreshold(1e-10);
+    qr.setThreshold(kRank);
     for (int i = 0; i < 2; ++i) v -= free.spread(qr.solve(J * v), tree.freedoms());
   }
   const Eigen::VectorXd rate = J * v;
-  if (!v.allFinite() || rate.cwiseAbs().maxCoeff() > 1e-9 * (1 + guess.cwiseAbs().maxCoeff())) {
+  if (!v.allFinite() || rate.cwiseAbs().maxCoeff() > kDigits * (1 + guess.cwiseAbs().maxCoeff())) {
     int worst = 0;
     rate.cwiseAbs().maxCoeff(&worst);
     return Failure::no_answer(fmt::format(

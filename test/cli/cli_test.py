@@ -238,6 +238,31 @@ class Files(Cli):
         self.bad("error: out, json: both name the file 'a'", *command, "--out", "a", "--json", "a")
 
 
+    def test_a_closed_pipe_is_no_fault_of_ours(self):
+        """Nobody reads: as in kinegraph ... | true."""
+        told = "error: cannot write standard output: broken pipe\n"
+        turn = ("kinematics", "fourbar.yaml", "--move", "theta.q=0:1:11")
+        for command in (("--help",), turn, (*turn, "--out", "-"), (*turn, "--json", "-"),
+                        ("graph", "fourbar.yaml", "--out", "-")):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run([PROGRAM, *command], cwd=self.folder, stdout=writer, stderr=subprocess.PIPE, text=True,
+                                  timeout=100, check=False)
+            os.close(writer)
+            self.assertEqual((done.returncode, done.stderr), (2, told), command)
+        tour = subprocess.Popen([PROGRAM, "demo", "--out", "tour"], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tour.wait)
+        self.addCleanup(tour.kill)
+        tour.stdout.readline()
+        tour.stdout.close()  # in the middle of the tour
+        err = tour.stderr.read()
+        tour.stderr.close()
+        self.assertEqual(tour.wait(timeout=100), 2, err)
+        self.assertTrue(err.startswith(told), err)
+        self.assertNotIn("internal", err)
+
+
 class Tables(Cli):
     def inverse(self, message, text, *options, status=2):
         self.write("motion.csv", text)
@@ -347,6 +372,71 @@ class Verbs(Cli):
         column = {name: i for i, name in enumerate(names)}
         places = sorted([round(row[column[name]], 6) for name in ("P1.x", "P2.x", "P2.y")] for row in rows)
         self.assertEqual(places, [[1, 1, -2], [1, 1, 2]])
+
+    def test_kinematics_of_robots(self):
+        self.write("pendulum.urdf", PENDULUM)
+        found = self.summary("kinematics", "pendulum.urdf", "--set", "hinge.q=3")
+        self.assertEqual(found["limits_exceeded"], ["hinge.q: in 1 of 1 poses, by 2 at most"])
+        self.assertIn("\n  limit passed   hinge.q: in 2 of 5 poses, by 1 at most\n",
+                      self.good("kinematics", "pendulum.urdf", "--move", "hinge.q=0:2:5", "--out", "turn.csv").out)
+        self.assertEqual([row[0] for row in self.table("turn.csv")[1]], [0, 1, 2, 3, 4])
+        self.assertEqual(self.summary("kinematics", "pendulum.urdf")["limits_exceeded"], [])
+
+        # The second row asks for 2 rad: the limit stops it at 1.
+        self.write("goals.csv", "t,bob.qw,bob.qx,bob.qy,bob.qz\n0.5,{0},0,{1},0\n0.7,{2},0,{3},0\n4,{4},0,{5},0\n".format(
+            *(part(angle / 2) for angle in (0.4, 2, 0.2) for part in (math.cos, math.sin))))
+        result = self.run_program("kinematics", "pendulum.urdf", "--goals", "goals.csv", "--out", "joints.csv")
+        self.assertEqual(result.status, 1)
+        self.assertTrue(result.err.startswith("error: goal 2: link 'bob' cannot reach its goal"), result.err)
+        names, rows = self.table("joints.csv")
+        self.assertEqual([row[0] for row in rows], [0.5, 0.7, 4])
+        for row, angle in zip(rows, (0.4, 1, 0.2)):
+            self.assertAlmostEqual(row[names.index("hinge.q")], angle, delta=1e-8)
+
+        self.bad("error: goal: expected 'LINK: x=… y=… z=… [rpy=r,p,y | quat=w,x,y,z] [offset=x,y,z]', found "
+                 "'bob: 0.6 0 0.3'", "kinematics", "pendulum.urdf", "--goal", "bob: 0.6 0 0.3")
+        goal = f"bob: x={math.cos(0.3)!r}, z={-math.sin(0.3)!r}, offset=1,0,0"
+        self.assertLess(self.summary("kinematics", "pendulum.urdf", "--goal", goal)["distance_max"], 1e-9)
+
+    def test_options_that_a_model_does_not_read(self):
+        self.write("pendulum.urdf", PENDULUM)
+        self.write("a.yaml", "")
+        self.bad("error: loops: is for URDF files: a planar model closes its loops itself",
+                 "check", "fourbar.yaml", "--loops", "a.yaml")
+        sdf = ('<sdf version="1.7"><model name="m"><link name="a"><inertial><mass>1</mass></inertial></link>'
+               '<joint name="hinge" type="revolute"><parent>world</parent>'
+               '<child>a</child><axis><xyz>0 1 0</xyz></axis></joint></model></sdf>')
+        for name in ("arm.sdf", "arm.xml"):
+            self.write(name, sdf)
+            self.bad("error: loops: is for URDF files: an SDF file closes its loops itself",
+                     "check", name, "--loops", "a.yaml")
+        self.bad("none.yaml: error: cannot read the file: no such file", "check", "pendulum.urdf", "--loops", "none.yaml")
+        for message, *words in (
+                ("--base floating has no effect: joints tie every link to the world", "arm.sdf", "--base", "floating"),
+                ("--base fixed has no effect: a planar model says itself which points are fixed",
+                 "fourbar.yaml", "--base", "fixed")):
+            result = self.run_program("check", *words)
+            self.assertEqual((result.status, result.err), (0, f"warning: {message}\n"))
+        self.good("check", "pendulum.urdf", "--base", "floating")
+
+    def test_graph(self):
+        self.write("pendulum.urdf", PENDULUM)
+        graph = ("graph", "pendulum.urdf")
+        starts = {"a.svg": "<", "a.dot": "// pendulum", "a.json": "{", "a.TXT": "pendulum: inverse dynamics", "plain": "<"}
+        for name, start in starts.items():
+            self.good(*graph, "--out", name)
+            self.assertTrue(self.read(name).startswith(start), self.read(name)[:40])
+        self.good(*graph, "--out", "a.out", "--format", "dot")
+        self.bad("error: out: cannot write .png files; expected .svg, .dot, .json or .txt", *graph, "--out", "x.png")
+        self.bad("error: out: cannot write .pdf files; expected .svg, .dot, .json or .txt",
+                 *graph, "--out", "x.pdf", "--format", "dot")
+        self.bad("error: out: 'x.dot' is the name of a dot file, --format says svg",
+                 *graph, "--out", "x.dot", "--format", "svg")
+        self.bad("error: out: 'x.v2' does not say which format: expected .svg, .dot, .json or .txt, or give --format",
+                 *graph, "--out", "x.v2")
+        self.bad("error: integrator: goes with --problem trajectory\nerror: knots: goes with --problem trajectory",
+                 *graph, "--knots", "3", "--integrator", "trapezoidal")
+        self.assertFalse([name for name in self.files() if name.startswith("x")])
 
     def test_simulate(self):
         found = self.summary("simulate", "fourbar.yaml", "--time", "0.5", "--step", "1ms")
@@ -502,16 +592,27 @@ class Demo(Cli):
         text = self.good("demo", "--out", "a/tour").out
         written = sorted(os.listdir(os.path.join(self.folder, "a/tour")))
         self.assertEqual(written, ["arm7.urdf", "arm_torque.csv", "arm_torque.svg", "branches.csv", "five_bar.csv",
-                                   "five_bar.sdf", "fourbar.yaml", "motion.csv", "motion.json", "motion.svg", "reach.csv",
-                                   "rnea.svg", "swing.csv", "three_r.urdf", "torque.csv", "torque.json", "torque.svg",
-                                   "turn.csv", "turn.svg", "wanted.csv"])
+                                   "five_bar.sdf", "fourbar.yaml", "hybrid.csv", "known.csv", "motion.csv", "motion.json",
+                                   "motion.svg", "reach.csv", "rnea.svg", "swing.csv", "three_r.urdf", "torque.csv",
+                                   "torque.json", "torque.svg", "turn.csv", "turn.svg", "wanted.csv"])
         for name in written:
             self.assertIn(f"wrote a/tour/{name}", text)
         commands = [line.split()[1:] for line in text.splitlines() if line.startswith("$ ")]
         self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse", "check", "kinematics", "inverse", "graph",
-                          "graph", "graph", "simulate"])
+                          "graph", "graph", "simulate", "hybrid"])
         self.good(*commands[0][1:])  # what it prints can be typed
         self.assertGreater(json.loads(self.read("a/tour/torque.json"))["torque_peak"][0], 10)
+        names, rows = self.table("a/tour/hybrid.csv")  # known.csv is of the motion 0.2 (1 - cos 5t), half of it back
+        for row in rows:
+            self.assertAlmostEqual(row[names.index("left_motor.a")], 5 * math.cos(5 * row[0]), delta=0.01)
+            self.assertAlmostEqual(row[names.index("right_motor.a")], -2.5 * math.cos(5 * row[0]), delta=0.01)
+
+    def test_the_table_of_the_tour_is_that_of_the_models(self):
+        self.good("demo", "--out", "tour", "--quiet")
+        models = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models")
+        with open(os.path.join(models, "five_bar_known.csv"), encoding="utf-8") as file:
+            lines = [line for line in file if not line.startswith("#")]
+        self.assertEqual(self.read("tour/known.csv"), "".join(lines))
 
     def test_a_folder_that_cannot_be_made(self):
         self.write("plain", "")

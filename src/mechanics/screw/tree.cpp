@@ -276,10 +276,7 @@ class TreeMaker {
     mark_loops();
   }
 
-  std::string base_name(int body) const {
-    if (base_of_.size() == 1) return "base";
-    return "base_" + tree_->bodies_[body].name;
-  }
+  std::string base_name(int body) const { return robot_.base_name(tree_->bodies_[body].name, base_of_.size() == 1); }
 
   /// q = k q_leader + o, through as many mimics as there are. The readers refuse cycles.
   void follow_leader(int j) {
@@ -299,17 +296,48 @@ class TreeMaker {
     screw.v = leader.v;
     screw.ratio = k * inner;
     screw.offset = o;
+    share_dynamics(robot_.joints[j], inner, shift, tree_->coordinates_[leader.coordinate]);
+  }
+
+  /// What acts along a joint at r = k q + o acts along q: −k d(k q̇), springs −k K (k q + o − r₀), k² armature.
+  static void share_dynamics(const Joint& follower, double k, double o, Coordinate& leader) {
+    JointLimits& limits = leader.limits[0];
+    if (!follower.limits.empty() && k != 0) {
+      const JointLimits& own = follower.limits[0];
+      const double one = (own.lower - o) / k, other = (own.upper - o) / k;
+      limits.lower = std::max(limits.lower, std::min(one, other));
+      limits.upper = std::min(limits.upper, std::max(one, other));
+      limits.velocity = std::min(limits.velocity, own.velocity / std::abs(k));
+    }
+    if (follower.dynamics.empty()) return;
+    JointDynamics& d = leader.dynamics[0];
+    const JointDynamics& own = follower.dynamics[0];
+    d.damping += k * k * own.damping;
+    d.friction += std::abs(k) * own.friction;
+    d.armature += k * k * own.armature;
+    const double stiffness = d.stiffness + k * k * own.stiffness;
+    if (stiffness > 0) d.rest = (d.stiffness * d.rest + k * own.stiffness * (own.rest - o)) / stiffness;
+    d.stiffness = stiffness;
   }
 
   /// All joints on the path between the two ends of a loop are tied by it.
   void mark_loops() {
+    int sets = 0;
     for (const Loop& loop : tree_->loops_) {
-      int a = loop.a, b = loop.b;
+      const int own = sets++;
       const auto tie = [&](const ScrewJoint& joint) {
-        if (joint.coordinate >= 0) tree_->coordinates_[joint.coordinate].in_loop = true;
+        if (joint.coordinate < 0) return;
+        Coordinate& c = tree_->coordinates_[joint.coordinate];
+        c.in_loop = true;
+        if (const int earlier = c.loop_set; earlier >= 0 && earlier != own) {  // the two are one
+          for (Coordinate& other : tree_->coordinates_) {
+            if (other.loop_set == earlier) other.loop_set = own;
+          }
+        }
+        c.loop_set = own;
       };
       tie(loop.via);
-      while (a != b) {
+      for (int a = loop.a, b = loop.b; a != b;) {
         int& further = a > b ? a : b;
         tie(tree_->bodies_[further].joint);
         further = tree_->bodies_[further].parent;

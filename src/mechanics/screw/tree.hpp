@@ -18,6 +18,7 @@ struct Coordinate {
   int q = 0, v = 0;  ///< first number in q, in v
   int stored = 0, freedoms = 0;
   int loop = -1;                        ///< the loop that this joint closes; −1: a joint of the tree
+  int loop_set = -1;                    ///< loops that share joints are one set; −1: not in a loop
   bool in_loop = false;                 ///< its motion is tied to that of others by a loop
   bool passive = false;                 ///< has no motor
   std::vector<JointLimits> limits;      ///< per freedom

@@ -106,6 +106,25 @@ TEST(Tree, SharesTheCoordinateOfAJointThatIsMimicked) {
   EXPECT_DOUBLE_EQ(tree->bodies()[2].joint.offset, 0.5);
 }
 
+/// τ = Σ k · (what acts along a joint at k q + o): the leader's coordinate carries it all.
+TEST(Tree, WhatActsOnAJointThatMimicsActsOnItsLeader) {
+  RandomRobot r(4);
+  r.grow({JointType::revolute, JointType::revolute}, true);
+  const JointDynamics first{0.3, 0, 2, 0.1, 0.05}, second{5, 2, 3, -0.2, 0.02};
+  r.robot.joints[0].dynamics = {first};
+  r.robot.joints[1].dynamics = {second};
+  r.robot.joints[1].limits = {JointLimits{-1, 0.5, 4, 10}};
+  r.robot.joints[1].mimic = Mimic{JointIndex(0), -2, 0.1};
+  const auto tree = tree_of(r.robot);
+  const JointDynamics& both = tree->coordinates()[0].dynamics[0];
+  const double q = 0.37, v = 1.9;
+  const double expected = joint_force(first, q, v) - 2 * joint_force(second, -2 * q + 0.1, -2 * v);
+  EXPECT_NEAR(joint_force(both, q, v), expected, 1e-12);
+  EXPECT_DOUBLE_EQ(both.armature, 0.05 + 4 * 0.02);
+  EXPECT_DOUBLE_EQ(tree->coordinates()[0].limits[0].lower, -0.2);
+  EXPECT_DOUBLE_EQ(tree->coordinates()[0].limits[0].upper, 0.55);
+}
+
 TEST(Tree, FindsLoopsAndWhatTheyTie) {
   RandomRobot r(5);
   r.grow({JointType::revolute, JointType::revolute, JointType::revolute, JointType::revolute}, true);
