@@ -17,11 +17,12 @@ constexpr double kClosed = 1e-10;  // rad, or m per typical length: what still c
 constexpr int kMostIterations = 300;
 constexpr int kStarts = 60;       // tries to assemble what is drawn badly
 constexpr int kNearbyPoses = 4;   // besides the pose itself, to tell a singular position from a redundancy
-constexpr double kRank = 1e-5;    // of the largest pivot: rows of closed loops that depend on others leave less; axes
+constexpr double kRank = 1e-4;    // of the largest pivot: rows of closed loops that depend on others leave less; axes
                                   // that a file writes as parallel are so to its digits
-constexpr double kDigits = 1e-5;  // rad, or m per typical length: open by less where no motion closes it, by rounded
+constexpr double kDigits = 5e-5;  // rad, or m per typical length: open by less where no motion closes it, by rounded
                                   // numbers of the file (rpy="1.5708 0 0"), counts as closed
-constexpr double kNear = 0.02;    // rad, or typical lengths: a better closed position is taken if it is this near
+constexpr double kApproached = 1e-2;  // open by this much: near enough for undamped steps
+constexpr double kNear = 0.02;        // rad, or typical lengths: a better closed position is taken if it is this near
 constexpr double kLargestStage = 0.1, kSmallestStage = 1e-7;  // rad, or typical lengths
 constexpr double kPrinted = 1e-4;  // initial values that contradict the loops by less than this are rounded numbers
 
@@ -99,6 +100,7 @@ class Closer {
   /// nothing closes the loops to rounding, or only a position far away: the nearest position that is closed along all
   /// that can be moved is then taken, if what is left is no more than those digits.
   bool run(Eigen::VectorXd& q) {
+    run_damped(q, kApproached);
     Eigen::VectorXd near = q;
     const bool fits = run_truncated(near);
     const Eigen::VectorXd near_residual = residual;
@@ -107,7 +109,7 @@ class Closer {
       return true;
     }
     Eigen::VectorXd far = q;
-    const bool closed = run_damped(far);
+    const bool closed = run_damped(far, 1e-15);
     if (closed && (!fits || leap(system_, near, far) < kNear)) {
       q = far;
       return true;
@@ -143,11 +145,11 @@ class Closer {
     return residual.cwiseAbs().maxCoeff() < kDigits && along < kClosed;
   }
 
-  bool run_damped(Eigen::VectorXd& q) {
+  bool run_damped(Eigen::VectorXd& q, double enough) {
     system_.evaluate(q, residual, &jacobian_);
     damping_ = 0.1;
     scale_.setConstant(static_cast<Eigen::Index>(free_.columns.size()), 1e-8);
-    for (int i = 0; i < kMostIterations && residual.norm() > 1e-15 && !free_.columns.empty(); ++i) {
+    for (int i = 0; i < kMostIterations && residual.norm() > enough && !free_.columns.empty(); ++i) {
       if (!step(q)) break;
     }
     return residual.size() == 0 || residual.cwiseAbs().maxCoeff() < kClosed;
@@ -195,11 +197,12 @@ int rank_of(const Eigen::MatrixXd& J) {
   return static_cast<int>(qr.rank());
 }
 
-/// Rows of length one: rank is then a matter of directions.
+/// Rows of length one: rank is then a matter of directions. Rows that are nothing but the last digits stay so.
 Eigen::MatrixXd scaled_rows(Eigen::MatrixXd J) {
+  const double largest = J.rows() > 0 ? J.rowwise().norm().maxCoeff() : 0;
   for (Eigen::Index r = 0; r < J.rows(); ++r) {
     const double size = J.row(r).norm();
-    if (size > 1e-12) J.row(r) /= size;
+    if (size > kRank * largest) J.row(r) /= size;
   }
   return J;
 }

@@ -164,5 +164,17 @@ TEST(SpatialStart, RoundedValuesOfAllJointsAreTaken) {
   EXPECT_NEAR(start->q[1], robot.joints[1].initial_q[0], 1e-5);
 }
 
+/// A planar loop whose closing axis is parallel to the others but for the digits of "1.5708".
+TEST(SpatialStart, AxesParallelToTheDigitsOfTheFileCountAsParallel) {
+  for (const double tilt : {1e-11, 1e-9, 2.7e-8, 3.7e-6}) {
+    Robot straight = four_bar(), robot = four_bar();
+    robot.joints.back().axis = (robot.joints.back().axis + tilt * Eigen::Vector3d(1, 0.3, 0)).normalized();
+    const auto expected = make_spatial_start(model_of(straight)), start = make_spatial_start(model_of(robot));
+    ASSERT_TRUE(start) << tilt << ": " << start.failure().to_string();
+    EXPECT_EQ(start->mobility.freedoms, 1) << tilt;
+    for (Eigen::Index i = 0; i < expected->q.size(); ++i) EXPECT_NEAR(start->q[i], expected->q[i], 1e-4) << tilt;
+  }
+}
+
 }  // namespace
 }  // namespace kinegraph::task
