@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kinegraph/mechanics/screw/names.hpp"
+#include "kinegraph/model/joint_names.hpp"
 
 namespace kinegraph::task {
 namespace {

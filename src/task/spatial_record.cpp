@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "kinegraph/mechanics/screw/names.hpp"
+#include "kinegraph/model/joint_names.hpp"
 
 namespace kinegraph::task {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kinegraph/mechanics/screw/names.hpp"
+#include "kinegraph/model/joint_names.hpp"
 
 namespace kinegraph::task {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/mechanics/screw/joint/list.hpp"
-#include "kinegraph/mechanics/screw/names.hpp"
+#include "kinegraph/model/joint_names.hpp"
 
 namespace kinegraph::screw {
 namespace {
@@ -370,10 +370,10 @@ class TreeMaker {
     t.start_q_ = Eigen::VectorXd::Zero(t.stored_);
     t.start_v_ = Eigen::VectorXd::Zero(t.freedoms_);
     for (const Coordinate& c : t.coordinates_) {
-      append(t.position_names_, screw::position_names(c.name, c.type));
-      append(t.velocity_names_, screw::velocity_names(c.name, c.type));
-      append(t.acceleration_names_, screw::acceleration_names(c.name, c.type));
-      append(t.torque_names_, screw::torque_names(c.name, c.type));
+      append(t.position_names_, kinegraph::position_names(c.name, c.type));
+      append(t.velocity_names_, kinegraph::velocity_names(c.name, c.type));
+      append(t.acceleration_names_, kinegraph::acceleration_names(c.name, c.type));
+      append(t.torque_names_, kinegraph::torque_names(c.name, c.type));
       if (c.stored > c.freedoms) t.start_q_[c.q] = 1;
       if (c.joint < 0) continue;
       const Joint& joint = robot_.joints[c.joint];

@@ -170,7 +170,7 @@ TEST(Kinematics, JacobiansAreTheRatesOfThePoses) {
   }
 }
 
-/// Energy changes by the power of what acts: Ė = τ · v along the motion that the equations say.
+/// Momentum and kinetic energy from the centres of mass.
 TEST(Kinematics, MomentumIsThatOfTheBodies) {
   RandomRobot r(8);
   r.grow({JointType::ball, JointType::revolute, JointType::prismatic});

@@ -65,7 +65,9 @@ TEST_P(EveryJoint, ItsBiasIsTheRateOfItsSubspace) {
     };
     const Vector6d bias = Kind::template bias<double>(shape_, q_.data(), v_.data());
     EXPECT_LT(((twist(h) - twist(-h)) / (2 * h) - bias).norm(), 1e-9);
-    if (Kind::kConstant) EXPECT_EQ(bias.norm(), 0);
+    if (Kind::kConstant) {
+      EXPECT_EQ(bias.norm(), 0);
+    }
   });
 }
 
