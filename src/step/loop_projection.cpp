@@ -29,7 +29,6 @@ constexpr double kSingularPivot = 1e-9;  // of the largest pivot: a position whe
 constexpr double kClosed = 1e-14;        // m, rad
 constexpr double kSettled = 1e-11;       // where the iteration may end though it gains no more: rounding
 constexpr double kAccepted = 1e-9;       // … after a new factorisation
-constexpr double kDigits = 5e-5;         // open by less across all that can move: rounded numbers of the file
 constexpr double kStill = 1e-12;         // corrections below this move nothing
 constexpr int kMostIterations = 12;
 
@@ -161,8 +160,8 @@ bool LoopProjection::close_position(double* q, double accepted) {
     if (!std::isfinite(now)) return false;
     if (now <= kClosed) return true;
     if (i > 0 && now > 0.5 * before && now < accepted) return true;
-    if (i > 0 && now < kDigits && delta_.lpNorm<Eigen::Infinity>() < kStill) return true;
-    if (i == kMostIterations || (i > 2 && now > 0.5 * before && now > kDigits)) return false;
+    if (i > 0 && now < screw::kClosureDigits && delta_.lpNorm<Eigen::Infinity>() < kStill) return true;
+    if (i == kMostIterations || (i > 2 && now > 0.5 * before && now > screw::kClosureDigits)) return false;
     before = now;
     ++iterations_;
     correct();
@@ -180,8 +179,8 @@ bool LoopProjection::close_velocity(const double* q, double* v, double accepted)
     if (!std::isfinite(now)) return false;
     if (now <= kClosed * scale) return true;
     if (i > 0 && now > 0.5 * before && now < accepted * scale) return true;
-    if (i > 0 && now < kDigits * scale && delta_.lpNorm<Eigen::Infinity>() < kStill * scale) return true;
-    if (i == kMostIterations || (i > 2 && now > 0.5 * before && now > kDigits * scale)) return false;
+    if (i > 0 && now < screw::kClosureDigits * scale && delta_.lpNorm<Eigen::Infinity>() < kStill * scale) return true;
+    if (i == kMostIterations || (i > 2 && now > 0.5 * before && now > screw::kClosureDigits * scale)) return false;
     before = now;
     ++iterations_;
     correct();

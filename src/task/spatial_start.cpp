@@ -8,21 +8,13 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/model/planar_robot.hpp"
-#include "kinegraph/task/loop_system.hpp"
+#include "kinegraph/task/loop_closer.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-constexpr double kClosed = 1e-10;  // rad, or m per typical length: what still counts as closed
-constexpr int kMostIterations = 300;
-constexpr int kStarts = 60;       // tries to assemble what is drawn badly
-constexpr int kNearbyPoses = 4;   // besides the pose itself, to tell a singular position from a redundancy
-constexpr double kRank = 1e-4;    // of the largest pivot: rows of closed loops that depend on others leave less; axes
-                                  // that a file writes as parallel are so to its digits
-constexpr double kDigits = 5e-5;  // rad, or m per typical length: open by less where no motion closes it, by rounded
-                                  // numbers of the file (rpy="1.5708 0 0"), counts as closed
-constexpr double kApproached = 1e-2;  // open by this much: near enough for undamped steps
-constexpr double kNear = 0.02;        // rad, or typical lengths: a better closed position is taken if it is this near
+constexpr int kStarts = 60;      // tries to assemble what is drawn badly
+constexpr int kNearbyPoses = 4;  // besides the pose itself, to tell a singular position from a redundancy
 constexpr double kLargestStage = 0.1, kSmallestStage = 1e-7;  // rad, or typical lengths
 constexpr double kPrinted = 1e-4;  // initial values that contradict the loops by less than this are rounded numbers
 
@@ -50,150 +42,10 @@ std::vector<HeldFreedom> as_held(const std::vector<int>& freedoms) {
   return held;
 }
 
-/// The columns of a matrix that may move, and where they belong.
-struct FreeColumns {
-  FreeColumns(const LoopSystem& system, const std::vector<bool>& held) {
-    for (const int c : system.columns()) {
-      if (!held[c]) columns.push_back(c);
-    }
-  }
-  Eigen::MatrixXd of(const Eigen::MatrixXd& jacobian) const { return jacobian(Eigen::all, columns); }
-  Eigen::VectorXd spread(const Eigen::VectorXd& part, int size) const {
-    Eigen::VectorXd all = Eigen::VectorXd::Zero(size);
-    all(columns) = part;
-    return all;
-  }
-  std::vector<int> columns;
-};
-
-/// min ‖J δ + r‖² + μ ‖D δ‖², by QR of both together: as exact as the rows themselves, whatever their rank.
-Eigen::VectorXd damped_step(const Eigen::MatrixXd& J, const Eigen::VectorXd& r, const Eigen::VectorXd& scale,
-                            double root_mu) {
-  const Eigen::Index m = J.rows(), n = J.cols();
-  Eigen::MatrixXd stacked = Eigen::MatrixXd::Zero(m + n, n);
-  stacked.topRows(m) = J * scale.cwiseInverse().asDiagonal();
-  stacked.bottomRows(n).diagonal().setConstant(root_mu);
-  Eigen::VectorXd rhs = Eigen::VectorXd::Zero(m + n);
-  rhs.head(m) = -r;
-  return scale.cwiseInverse().cwiseProduct(stacked.householderQr().solve(rhs));
-}
-
-/// The farthest that a freedom which loops tie moves from one position to another.
-double leap(const LoopSystem& system, const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
-  Eigen::VectorXd delta(system.tree().freedoms());
-  system.tree().local(from.data(), to.data(), delta.data());
-  double most = 0;
-  for (const int c : system.columns()) {
-    most = std::max(most, std::abs(delta[c]) / (system.is_length(c) ? system.length() : 1));
-  }
-  return most;
-}
-
-/// Levenberg-Marquardt steps with √μ in proportion to what is left open. Redundant rows (a planar loop in space, a
-/// Bennett linkage) and the freedoms of the mechanism leave J without full rank; √μ ~ ‖r‖ converges quadratically all
-/// the same (Yamashita and Fukushima 2001: it is enough that ‖r‖ grows with the distance to the closed positions).
-class Closer {
- public:
-  Closer(LoopSystem& system, const std::vector<bool>& held) : system_(system), free_(system, held) {}
-
-  /// Moves q; true if the loops are closed there. Where the rows are redundant but for the last digits of the file,
-  /// nothing closes the loops to rounding, or only a position far away: the nearest position that is closed along all
-  /// that can be moved is then taken, if what is left is no more than those digits.
-  bool run(Eigen::VectorXd& q) {
-    run_damped(q, kApproached);
-    Eigen::VectorXd near = q;
-    const bool fits = run_truncated(near);
-    const Eigen::VectorXd near_residual = residual;
-    if (fits && near_residual.cwiseAbs().maxCoeff() < kClosed) {
-      q = near;
-      return true;
-    }
-    Eigen::VectorXd far = q;
-    const bool closed = run_damped(far, 1e-15);
-    if (closed && (!fits || leap(system_, near, far) < kNear)) {
-      q = far;
-      return true;
-    }
-    q = fits ? near : far;
-    if (fits) residual = near_residual;
-    return fits;
-  }
-
-  Eigen::VectorXd residual;
-
- private:
-  /// Gauss-Newton steps along the directions that close the loops well. True if it ends with little open.
-  bool run_truncated(Eigen::VectorXd& q) {
-    system_.evaluate(q, residual, &jacobian_);
-    if (residual.size() == 0) return true;
-    for (int i = 0; i < 20 && residual.norm() < 0.1 && !free_.columns.empty(); ++i) {
-      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(free_.of(jacobian_));
-      qr.setThreshold(kRank);
-      const Eigen::VectorXd delta = qr.solve(-residual);
-      const Eigen::VectorXd all = free_.spread(delta, system_.tree().freedoms());
-      system_.tree().retract(q.data(), all.data(), q.data());
-      system_.evaluate(q, residual, &jacobian_);
-      if (!residual.allFinite()) return false;
-      if (delta.norm() < 1e-13) break;
-    }
-    if (residual.cwiseAbs().maxCoeff() < kClosed) return true;
-    // what is left must be across all that could move, held or not
-    const Eigen::MatrixXd all = jacobian_(Eigen::all, system_.columns());
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(all);
-    qr.setThreshold(kRank);
-    const double along = (all * qr.solve(residual)).cwiseAbs().maxCoeff();
-    return residual.cwiseAbs().maxCoeff() < kDigits && along < kClosed;
-  }
-
-  bool run_damped(Eigen::VectorXd& q, double enough) {
-    system_.evaluate(q, residual, &jacobian_);
-    damping_ = 0.1;
-    scale_.setConstant(static_cast<Eigen::Index>(free_.columns.size()), 1e-8);
-    for (int i = 0; i < kMostIterations && residual.norm() > enough && !free_.columns.empty(); ++i) {
-      if (!step(q)) break;
-    }
-    return residual.size() == 0 || residual.cwiseAbs().maxCoeff() < kClosed;
-  }
-
-  /// False if there is nothing more to gain.
-  bool step(Eigen::VectorXd& q) {
-    const Eigen::MatrixXd J = free_.of(jacobian_);
-    scale_ = scale_.cwiseMax(J.colwise().norm().transpose());
-    const double before = residual.norm();
-    if ((J.transpose() * residual).norm() < 1e-12 * before && before > kClosed) return false;
-    for (int tries = 0; tries < 20; ++tries) {
-      const double root_mu = std::max(damping_ * before, 1e-13);
-      const Eigen::VectorXd delta = damped_step(J, residual, scale_, root_mu);
-      const double promised = before * before - (residual + J * delta).squaredNorm();
-      Eigen::VectorXd trial(q.size());
-      const Eigen::VectorXd all = free_.spread(delta, system_.tree().freedoms());
-      system_.tree().retract(q.data(), all.data(), trial.data());
-      Eigen::VectorXd next;
-      system_.evaluate(trial, next, nullptr);
-      const double gain = next.allFinite() ? (before * before - next.squaredNorm()) / promised : -1;
-      if (gain > 1e-4) {
-        damping_ = std::clamp(gain > 0.75 ? damping_ / 4 : gain < 0.25 ? damping_ * 4 : damping_, 1e-3, 1e8);
-        q = trial;
-        system_.evaluate(q, residual, &jacobian_);
-        return residual.norm() < 1e-12 ? residual.norm() < 0.5 * before : residual.norm() < (1 - 1e-7) * before;
-      }
-      if (before < 1e-12) return false;  // rounding is all that is left
-      damping_ = std::min(4 * damping_, 1e8);
-    }
-    return false;
-  }
-
-  LoopSystem& system_;
-  FreeColumns free_;
-  Eigen::MatrixXd jacobian_;
-  Eigen::VectorXd scale_;
-  double damping_ = 0.1;
-};
-
 int rank_of(const Eigen::MatrixXd& J) {
   if (J.size() == 0) return 0;
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(J);
-  qr.setThreshold(kRank);
+  qr.setThreshold(kLoopRank);
   return static_cast<int>(qr.rank());
 }
 
@@ -202,7 +54,7 @@ Eigen::MatrixXd scaled_rows(Eigen::MatrixXd J) {
   const double largest = J.rows() > 0 ? J.rowwise().norm().maxCoeff() : 0;
   for (Eigen::Index r = 0; r < J.rows(); ++r) {
     const double size = J.row(r).norm();
-    if (size > kRank * largest) J.row(r) /= size;
+    if (size > kLoopRank * largest) J.row(r) /= size;
   }
   return J;
 }
@@ -242,7 +94,7 @@ Result<Eigen::VectorXd> close_loops(const screw::Tree& tree, const Eigen::Vector
                                     const std::vector<HeldFreedom>& held) {
   if (tree.loops().empty()) return guess;
   LoopSystem system(tree);
-  Closer closer(system, held_mask(tree, held));
+  LoopCloser closer(system, held_mask(tree, held));
   Eigen::VectorXd q = guess;
   if (closer.run(q)) return q;
   return Failure::no_answer(fmt::format("cannot be assembled: {}{}", open_by(system, closer.residual),
@@ -258,11 +110,11 @@ Result<Eigen::VectorXd> close_velocities(const screw::Tree& tree, const Eigen::V
   Eigen::VectorXd v = guess;
   if (!free.columns.empty()) {
     Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(free.of(J));
-    qr.setThreshold(kRank);
+    qr.setThreshold(kLoopRank);
     for (int i = 0; i < 2; ++i) v -= free.spread(qr.solve(J * v), tree.freedoms());
   }
   const Eigen::VectorXd rate = J * v;
-  if (!v.allFinite() || rate.cwiseAbs().maxCoeff() > kDigits * (1 + guess.cwiseAbs().maxCoeff())) {
+  if (!v.allFinite() || rate.cwiseAbs().maxCoeff() > screw::kClosureDigits * (1 + guess.cwiseAbs().maxCoeff())) {
     int worst = 0;
     rate.cwiseAbs().maxCoeff(&worst);
     return Failure::no_answer(fmt::format(
@@ -286,7 +138,7 @@ std::vector<int> independent_freedoms(const screw::Tree& tree, const Eigen::Vect
   // What may be chosen are freedoms whose rows of a basis N of the motions (J N = 0) are independent.
   const Eigen::MatrixXd J = scaled_rows(system.velocity_rows(q)(Eigen::all, system.columns()));
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(J.transpose());
-  qr.setThreshold(kRank);
+  qr.setThreshold(kLoopRank);
   const Eigen::Index n = J.cols(), rank = qr.rank();
   const Eigen::MatrixXd Q = qr.householderQ() * Eigen::MatrixXd::Identity(n, n);
   Eigen::MatrixXd N = Q.rightCols(n - rank);
@@ -337,7 +189,7 @@ SpatialMobility spatial_mobility(const screw::Tree& tree, const Eigen::VectorXd&
     Eigen::VectorXd pose = q;
     if (k > 0) {
       pose = shaken(system, q, 0.05 * k, k, nothing);
-      if (!Closer(system, nothing).run(pose)) continue;
+      if (!LoopCloser(system, nothing).run(pose)) continue;
     }
     const int rank = rank_of(scaled_rows(system.velocity_rows(pose)));
     if (k == 0) result.rank_here = rank - loop_freedoms;
@@ -435,7 +287,7 @@ Result<Eigen::VectorXd> assemble(const screw::Tree& tree, const Eigen::VectorXd&
   const std::vector<bool> mask = held_mask(tree, as_held(held));
   for (int k = 1; k <= kStarts; ++k) {
     Eigen::VectorXd q = shaken(system, guess, 3.0 * k / kStarts, k, mask);
-    if (Closer(system, mask).run(q)) return q;
+    if (LoopCloser(system, mask).run(q)) return q;
   }
   return first;
 }

@@ -18,6 +18,10 @@ void body_twists(const Tree& tree, const double* q, const double* v, std::vector
 /// ∂(twist of a body, in its frame) / ∂v: 6 × freedoms.
 void body_jacobian(const Tree& tree, const double* q, const Poses& poses, int body, Eigen::MatrixXd& jacobian);
 
+/// rad, m: loops that are open by less, where no motion closes them, are so by rounded numbers of the file
+/// (rpy="1.5708 0 0"), and count as closed.
+inline constexpr double kClosureDigits = 5e-5;
+
 /// How far each loop is open: 6 numbers per loop, log(X_FM(q)⁻¹ · X_FM of the bodies), rotation first.
 void closure(const Tree& tree, const double* q, const Poses& poses, double* residual);
 /// Its Jacobian where the loops are (nearly) closed: row block ℓ is Ad(X_MB) J_b − Ad(X_MA) J_a − S. (6 loops) ×
