@@ -8,8 +8,8 @@
 #include "demo_model.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/io/model_file.hpp"
+#include "kinegraph/report/plot.hpp"
 #include "options.hpp"
-#include "plot.hpp"
 #include "progress_bar.hpp"
 #include "verb.hpp"
 
@@ -63,8 +63,8 @@ class Demo final : public Verb {
   /// Prints the command as typed, then runs it.
   Done command(const std::string& question, std::vector<std::string> words);
   /// Two series of a table that a verb wrote, against time or against each other.
-  Done picture(const std::string& file, const std::string& table, Plot plot, const std::vector<std::string>& series,
-               double scale = 1);
+  Done picture(const std::string& file, const std::string& table, report::Plot plot,
+               const std::vector<std::string>& series, double scale = 1);
   std::string in_folder(const std::string& file) const { return (fs::path(out_) / file).string(); }
 
   std::string out_ = "out/demo", model_, arm_, five_bar_;
@@ -108,8 +108,8 @@ Done Demo::command(const std::string& question, std::vector<std::string> words) 
   }
 }
 
-Done Demo::picture(const std::string& file, const std::string& table, Plot plot, const std::vector<std::string>& series,
-                   double scale) {
+Done Demo::picture(const std::string& file, const std::string& table, report::Plot plot,
+                   const std::vector<std::string>& series, double scale) {
   const Result<Trajectory> read = read_csv(in_folder(table));
   if (!read) return read.failure();
   const auto column = [&](const std::string& name) {
@@ -125,7 +125,7 @@ Done Demo::picture(const std::string& file, const std::string& table, Plot plot,
     }
     if (plot.curves.back().y.empty()) return Failure::internal(fmt::format("{} has no series {}", table, name));
   }
-  if (Done done = write_file(in_folder(file), svg(plot)); !done) return done;
+  if (Done done = write_file(in_folder(file), report::svg(plot)); !done) return done;
   return print(fmt::format("  wrote {}: {}\n", in_folder(file), plot.title));
 }
 

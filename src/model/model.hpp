@@ -11,6 +11,7 @@
 #include "kinegraph/base/result.hpp"
 #include "kinegraph/expr/law.hpp"
 #include "kinegraph/model/robot.hpp"
+#include "kinegraph/model/sensor.hpp"
 
 namespace kinegraph {
 
@@ -148,6 +149,9 @@ struct Model {
   std::vector<BodyTorque> torques;
   std::vector<Motor> motors;
   std::vector<InitialValue> initial;
+  std::vector<Sensor> sensors;
+  std::vector<Disturbance> disturbances;
+  std::vector<UnknownForce> unknowns;  ///< forces to be estimated beside the state
   Robot robot;  ///< of a spatial model (URDF, SDF); without links else
   std::vector<Diagnostic> warnings;
   Settings settings;                          ///< what with() has set so far, over the file's values

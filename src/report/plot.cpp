@@ -1,4 +1,4 @@
-#include "plot.hpp"
+#include "kinegraph/report/plot.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "kinegraph/base/names.hpp"
 
-namespace kinegraph::cli {
+namespace kinegraph::report {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 440;
@@ -47,12 +47,35 @@ std::string tick_text(double value, double step) {
   return text.starts_with('-') ? "−" + text.substr(1) : text;
 }
 
+/// Powers of ten within a range of logarithms, with 2 and 5 times them where there would be few.
+std::vector<double> decades(double low, double high) {
+  std::vector<double> at;
+  const bool few = high - low < 2.5;
+  for (double k = std::floor(low); k <= high; ++k) {
+    for (const double m : {1.0, 2.0, 5.0}) {
+      const double value = k + std::log10(m);
+      if ((m == 1.0 || few) && value >= low - 1e-9 && value <= high + 1e-9) at.push_back(value);
+    }
+  }
+  return at;
+}
+
+std::string axis_text(bool logarithmic, double value, const std::vector<double>& at) {
+  if (logarithmic) return fmt::format("{:.3g}", std::pow(10.0, value));
+  return tick_text(value, at.size() > 1 ? at[1] - at[0] : 1);
+}
+
 class Drawing {
  public:
   explicit Drawing(const Plot& plot) : plot_(plot) {
     for (const Curve& curve : plot.curves) {
-      for (const double x : curve.x) x_.add(x);
-      for (const double y : curve.y) y_.add(y);
+      for (const double x : curve.x) x_.add(on_x(x));
+      for (const double y : curve.y) y_.add(on_y(y));
+    }
+    for (const Band& band : plot.bands) {
+      for (const auto* side : {&band.low, &band.high}) {
+        for (const double y : *side) y_.add(on_y(y));
+      }
     }
     x_.widen(plot.equal_scales ? 0.06 : 0);
     y_.widen(0.06);
@@ -72,6 +95,7 @@ class Drawing {
     text(kLeft, 26, "start", "<tspan font-size=\"16\" font-weight=\"bold\">" + xml_escape(plot_.title) + "</tspan>");
     x_axis();
     y_axis();
+    for (std::size_t i = 0; i < plot_.bands.size(); ++i) band(plot_.bands[i], colour(i));
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) curve(plot_.curves[i], colour(i));
     legend();
     return out_ + "</svg>\n";
@@ -81,6 +105,8 @@ class Drawing {
   static double plot_width() { return kWidth - kLeft - kRight; }
   static double plot_height() { return kHeight - kTop - kBottom; }
   static const char* colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
+  double on_x(double x) const { return plot_.log_x ? std::log10(x) : x; }  // not finite where it cannot be shown
+  double on_y(double y) const { return plot_.log_y ? std::log10(y) : y; }
   double px(double x) const { return kLeft + (x - x_.low) / x_.length() * plot_width(); }
   double py(double y) const { return kHeight - kBottom - (y - y_.low) / y_.length() * plot_height(); }
 
@@ -94,21 +120,21 @@ class Drawing {
   }
 
   void x_axis() {
-    const std::vector<double> at = ticks(x_.low, x_.high, 8);
+    const std::vector<double> at = plot_.log_x ? decades(x_.low, x_.high) : ticks(x_.low, x_.high, 8);
     const double bottom = kHeight - kBottom;
     for (const double x : at) {
       line(px(x), kTop, px(x), bottom, "#e4e4e4");
-      text(px(x), bottom + 19, "middle", tick_text(x, at.size() > 1 ? at[1] - at[0] : 1));
+      text(px(x), bottom + 19, "middle", axis_text(plot_.log_x, x, at));
     }
     line(kLeft, bottom, kWidth - kRight, bottom, "#444");
     text(kLeft + plot_width() / 2, kHeight - 14, "middle", xml_escape(plot_.x_label));
   }
 
   void y_axis() {
-    const std::vector<double> at = ticks(y_.low, y_.high, 6);
+    const std::vector<double> at = plot_.log_y ? decades(y_.low, y_.high) : ticks(y_.low, y_.high, 6);
     for (const double y : at) {
       line(kLeft, py(y), kWidth - kRight, py(y), "#e4e4e4");
-      text(kLeft - 9, py(y) + 4.5, "end", tick_text(y, at.size() > 1 ? at[1] - at[0] : 1));
+      text(kLeft - 9, py(y) + 4.5, "end", axis_text(plot_.log_y, y, at));
     }
     line(kLeft, kTop, kLeft, kHeight - kBottom, "#444");
     const double middle = kTop + plot_height() / 2;
@@ -119,13 +145,26 @@ class Drawing {
     const std::size_t count = std::min(curve.x.size(), curve.y.size());
     const std::size_t stride = std::max<std::size_t>(1, (count + kMostPoints - 1) / kMostPoints);
     std::string points;
-    for (std::size_t i = 0; i < count; i += stride) {
-      points += fmt::format("{:.2f},{:.2f} ", px(curve.x[i]), py(curve.y[i]));
-    }
-    if (count > 0) points += fmt::format("{:.2f},{:.2f}", px(curve.x[count - 1]), py(curve.y[count - 1]));
+    for (std::size_t i = 0; i < count; i += stride) add_point(points, curve.x[i], curve.y[i]);
+    if (count > 0) add_point(points, curve.x[count - 1], curve.y[count - 1]);
     out_ += fmt::format(
         "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n",
         points, stroke);
+  }
+
+  void add_point(std::string& points, double x, double y) const {
+    const double u = on_x(x), v = on_y(y);
+    if (std::isfinite(u) && std::isfinite(v)) points += fmt::format("{:.2f},{:.2f} ", px(u), py(v));
+  }
+
+  void band(const Band& band, const char* fill) {
+    const std::size_t count = std::min({band.x.size(), band.low.size(), band.high.size()});
+    const std::size_t stride = std::max<std::size_t>(1, (count + kMostPoints - 1) / kMostPoints);
+    std::string points;
+    for (std::size_t i = 0; i < count; i += stride) add_point(points, band.x[i], band.high[i]);
+    for (std::size_t i = (count + stride - 1) / stride; i-- > 0;)
+      add_point(points, band.x[i * stride], band.low[i * stride]);
+    out_ += fmt::format("<polygon points=\"{}\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", points, fill);
   }
 
   void legend() {
@@ -158,4 +197,4 @@ std::vector<double> ticks(double low, double high, int count) {
 
 std::string svg(const Plot& plot) { return Drawing(plot).draw(); }
 
-}  // namespace kinegraph::cli
+}  // namespace kinegraph::report

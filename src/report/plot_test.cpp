@@ -1,8 +1,8 @@
-#include "plot.hpp"
+#include "kinegraph/report/plot.hpp"
 
 #include <gtest/gtest.h>
 
-namespace kinegraph::cli {
+namespace kinegraph::report {
 namespace {
 
 TEST(Plot, TicksAreRoundAndInside) {
@@ -29,6 +29,16 @@ TEST(Plot, PictureHasTitleLabelsLegendAndCurves) {
   EXPECT_EQ(picture.find("nan"), std::string::npos);
 }
 
+TEST(Plot, LogarithmicAxesLeaveOutWhatTheyCannotShow) {
+  Plot plot{"log", "x", "y", {{"c", {0, 0.01, 1, 100}, {1, 2, -1, 4}}}};
+  plot.log_x = plot.log_y = true;
+  plot.bands = {{{0.01, 100}, {1, 3}, {3, 5}}};
+  const std::string picture = svg(plot);
+  for (const char* part : {">0.01<", ">100<", "<polygon"}) EXPECT_NE(picture.find(part), std::string::npos) << part;
+  EXPECT_EQ(picture.find("nan"), std::string::npos);
+  EXPECT_EQ(picture.find("inf"), std::string::npos);
+}
+
 TEST(Plot, FlatAndEmptyCurvesStillDraw) {
   for (const Plot& plot :
        {Plot{"flat", "", "", {{"c", {0, 1}, {2, 2}}}, true}, Plot{"empty", "", "", {{"c", {}, {}}}, false}}) {
@@ -39,4 +49,4 @@ TEST(Plot, FlatAndEmptyCurvesStillDraw) {
 }
 
 }  // namespace
-}  // namespace kinegraph::cli
+}  // namespace kinegraph::report

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <variant>
+#include <vector>
+
+#include "kinegraph/base/result.hpp"
+#include "kinegraph/filter/state_space.hpp"
+
+namespace kinegraph::filter {
+
+/// One reading of one sensor. A channel that is not given is NaN.
+struct Measurement {
+  double t = 0;  ///< when it was measured, not when it came
+  int sensor = 0;
+  std::array<double, kMostRows> y = {};
+};
+
+/// What a reading said against what was expected of it.
+struct Innovation {
+  double t = 0;
+  int sensor = 0;
+  std::array<double, kMostRows> e = {}, sd = {};  ///< NaN where not given; sd: expected, √diag(H P Hᵀ + R)
+  double nis = 0;                                 ///< eᵀ S⁻¹ e
+  int rows = 0;                                   ///< numbers that were given
+  bool accepted = true;                           ///< false: gated out
+};
+
+/// What is known of the state at a time.
+struct Belief {
+  double t = 0;
+  VectorXd x;
+  Chart chart;
+  MatrixXd P;      ///< covariance of δ in that chart
+  int branch = 0;  ///< of the machine's assembly
+};
+
+/// A sequential estimator: takes readings as they come, in bounded time each. Readings that come late are put in their
+/// place as far back as the estimator keeps its past (`lag`); older ones are refused (no_answer).
+class Estimator {
+ public:
+  virtual ~Estimator() = default;
+
+  /// Takes in a reading; moves on to its time if that is later than the present.
+  virtual Result<std::monostate> push(const Measurement& measurement) = 0;
+  /// Moves on to a time without a reading.
+  virtual Result<std::monostate> advance(double t) = 0;
+
+  virtual double t() const = 0;
+  /// The present belief: of the most probable branch.
+  virtual const Belief& belief() const = 0;
+  /// Probability of each branch, in the order in which they were given.
+  virtual const std::vector<double>& branches() const = 0;
+
+  std::function<void(const Innovation&)> on_innovation;  ///< told every reading that was taken in
+};
+
+}  // namespace kinegraph::filter

@@ -1,0 +1,265 @@
+#include "kinegraph/filter/machine_space.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kinegraph::filter {
+namespace {
+
+/// "imu.wx" → "imu.bias.wx"
+std::string bias_name(const std::string& channel) {
+  const std::size_t dot = channel.rfind('.');
+  return dot == std::string::npos ? channel + ".bias" : channel.substr(0, dot) + ".bias" + channel.substr(dot);
+}
+
+/// "P1.x" → "P1.vx"; "theta" → "theta.v"
+std::string rate_name(const std::string& column) {
+  const std::size_t dot = column.rfind('.');
+  return dot == std::string::npos ? column + ".v" : column.substr(0, dot) + ".v" + column.substr(dot + 1);
+}
+
+}  // namespace
+
+MachineSpace::MachineSpace(std::unique_ptr<Plant> plant, std::shared_ptr<const sensor::Observer> observer,
+                           MachineOptions options)
+    : plant_(std::move(plant)), observer_(std::move(observer)), options_(std::move(options)) {
+  for (int s = 0; s < observer_->sensors(); ++s) {
+    const Sensor& sensor = observer_->sensor(s);
+    SensorInfo info{sensor.name, {}};
+    for (int row = 0; row < observer_->rows(s); ++row) {
+      const SensorChannel& c = sensor.channels[row];
+      // Rounding to multiples of a quantum is, for the estimator, noise spread evenly over it.
+      info.channels.push_back({c.name, std::sqrt(c.noise * c.noise + c.quantum * c.quantum / 12), c.circular});
+      if (c.bias_sd <= 0 && c.bias_walk <= 0) continue;
+      if (c.bias_walk > 0) walking_.push_back(static_cast<int>(biases_.size()));
+      biases_.push_back({s, row, c.bias_sd, c.bias_walk});
+    }
+    infos_.push_back(std::move(info));
+  }
+  shift_q_.setZero(plant_->velocities());
+  shift_v_.setZero(plant_->velocities());
+}
+
+MachineSpace::MachineSpace(const MachineSpace& other)
+    : MachineSpace(other.plant_->clone(), other.observer_, other.options_) {}
+
+std::string MachineSpace::extra_name(int i) const {
+  const int biases = static_cast<int>(biases_.size());
+  if (i >= biases) return options_.unknowns[i - biases].name + ".tau";
+  return bias_name(infos_[biases_[i].sensor].channels[biases_[i].row].name);
+}
+
+std::string MachineSpace::tangent_name(const Chart& chart, int i) const {
+  const int f = plant_->freedoms();
+  if (i >= 2 * f) return extra_name(i - 2 * f);
+  const bool rate = i >= f;
+  int column;
+  if (chart.columns.empty()) {
+    chart.rows.row(i % f).cwiseAbs().maxCoeff(&column);
+  } else {
+    column = chart.columns[i % f];
+  }
+  const std::string& name = plant_->column_name(column);
+  return rate ? rate_name(name) : name.find('.') == std::string::npos ? name + ".q" : name;
+}
+
+VectorXd MachineSpace::state(const VectorXd& q, const VectorXd& v) const {
+  VectorXd x = VectorXd::Zero(stored());
+  x.head(q.size()) = q;
+  x.segment(q.size(), v.size()) = v;
+  return x;
+}
+
+VectorXd MachineSpace::extra_sd() const {
+  VectorXd sd(extras());
+  int i = 0;
+  for (const Bias& b : biases_) sd[i++] = b.sd;
+  for (const UnknownForce& f : options_.unknowns) sd[i++] = f.sd;
+  return sd;
+}
+
+bool MachineSpace::retract(double t, const double* x, const Chart& chart, const double* delta, double* out) {
+  const int n = plant_->stored(), d = plant_->tangent();
+  for (int i = 0; i < extras(); ++i) out[n + i] = x[n + i] + delta[d + i];
+  return plant_->retract(t, x, chart, delta, out);
+}
+
+void MachineSpace::local(const double* x, const Chart& chart, const double* other, double* delta) {
+  const int n = plant_->stored(), d = plant_->tangent();
+  plant_->local(x, chart, other, delta);
+  for (int i = 0; i < extras(); ++i) delta[d + i] = other[n + i] - x[n + i];
+}
+
+// (δq, δv) = (N δz, D δz + N δż) in the one chart, C' of both in the other.
+bool MachineSpace::transition(double t, const double* x, const Chart& from, const Chart& to, MatrixXd& T) {
+  const int f = plant_->freedoms();
+  T.setIdentity(tangent(), tangent());
+  if (from == to) return true;
+  if (!plant_->lift(t, x, from, N_, D_)) return false;
+  in_chart_.resize(f, f);
+  to_chart(to, N_, in_chart_);
+  T.topLeftCorner(f, f) = in_chart_;
+  T.block(f, f, f, f) = in_chart_;
+  to_chart(to, D_, in_chart_);
+  T.block(f, 0, f, f) = in_chart_;
+  return true;
+}
+
+bool MachineSpace::advance(double t, double h, const double* x, double* next) {
+  std::copy(bias(x), bias(x) + extras(), next + plant_->stored());
+  return plant_->advance(t, h, x, force(x), next);
+}
+
+// Of white noise w of density s along d over a step h:     δż = d s ∫ dw,   δz = d s ∫ (h − τ) dw, so that
+//
+//     Q = s² d dᵀ ⊗ [h³/3  h²/2; h²/2  h]
+bool MachineSpace::advance(double t, double h, const double* x, const Chart& chart, double* next, Chart& next_chart,
+                           MatrixXd& F, MatrixXd& Q) {
+  const int f = plant_->freedoms(), d = plant_->tangent(), n = tangent();
+  std::copy(bias(x), bias(x) + extras(), next + plant_->stored());
+  if (!plant_->advance(t, h, x, force(x), chart, next, next_chart, by_state_, by_force_)) return false;
+  F.setIdentity(n, n);
+  F.topLeftCorner(d, d) = by_state_;
+  if (plant_->forces() > 0) F.topRightCorner(d, plant_->forces()) = by_force_;
+
+  Q.setZero(n, n);
+  if (plant_->noises() > 0) {
+    if (!plant_->noise_directions(t + h, next, directions_)) return false;
+    in_chart_.resize(f, plant_->noises());
+    to_chart(next_chart, directions_, in_chart_);
+    for (int j = 0; j < plant_->noises(); ++j) {
+      const double s2 = options_.density[j] * options_.density[j];
+      for (int c = 0; c < f; ++c) {
+        for (int r = 0; r < f; ++r) {
+          const double dd = s2 * in_chart_(r, j) * in_chart_(c, j);
+          Q(r, c) += dd * h * h * h / 3;
+          Q(r, f + c) += dd * h * h / 2;
+          Q(f + r, c) += dd * h * h / 2;
+          Q(f + r, f + c) += dd * h;
+        }
+      }
+    }
+  }
+  add_walks(h, Q);
+  return true;
+}
+
+// A force that wanders, f = w ∫ dW, moves the machine by g = ∂δ⁺/∂f = (k h²/2, k h) within the step already:
+//
+//     cov(ż, f) = w² g_ż h/2     cov(z, f) = w² g_z h/3     cov(ż, ż) = w² g_ż g_żᵀ h/3
+//     cov(z, ż) = w² g_z g_żᵀ h/4     cov(z, z) = w² g_z g_zᵀ h/5     cov(f, f) = w² h
+void MachineSpace::add_walks(double h, MatrixXd& Q) const {
+  const int f = plant_->freedoms(), d = plant_->tangent();
+  for (const int i : walking_) Q(d + i, d + i) += biases_[i].walk * biases_[i].walk * h;
+  for (int j = 0; j < plant_->forces(); ++j) {
+    const double w2h = options_.unknowns[j].walk * options_.unknowns[j].walk * h;
+    if (w2h == 0) continue;
+    const int at = d + static_cast<int>(biases_.size()) + j;
+    Q(at, at) += w2h;
+    for (int r = 0; r < d; ++r) {
+      const double g = by_force_(r, j);
+      Q(r, at) += w2h * g / (r < f ? 3 : 2);
+      Q(at, r) = Q(r, at);
+      for (int c = 0; c < d; ++c) {
+        const int slow = (r < f) + (c < f);
+        Q(r, c) += w2h * g * by_force_(c, j) / (3 + slow);
+      }
+    }
+  }
+}
+
+bool MachineSpace::disturb(double t, double h, double* x, const double* normal) {
+  const double root = std::sqrt(h);
+  const int noises = plant_->noises();
+  if (noises > 0) {
+    if (!plant_->noise_directions(t, x, directions_)) return false;
+    shift_q_.setZero();
+    shift_v_.setZero();
+    for (int j = 0; j < noises; ++j) {
+      const double s = options_.density[j] * root, n1 = normal[2 * j], n2 = normal[2 * j + 1];
+      shift_v_ += s * n1 * directions_.col(j);
+      shift_q_ += s * h * (n1 / 2 + n2 / std::sqrt(12.0)) * directions_.col(j);
+    }
+    if (!plant_->shift(t, x, shift_q_.data(), shift_v_.data())) return false;
+  }
+  const double* n = normal + 2 * noises;
+  double* extra = x + plant_->stored();
+  for (const int i : walking_) extra[i] += biases_[i].walk * root * *n++;
+  for (int j = 0; j < plant_->forces(); ++j) extra[biases_.size() + j] += options_.unknowns[j].walk * root * *n++;
+  return true;
+}
+
+void MachineSpace::add_offsets(const double* x, int sensor, double* y) const {
+  const std::vector<SensorChannel>& channels = observer_->sensor(sensor).channels;
+  for (std::size_t row = 0; row < channels.size(); ++row) y[row] += channels[row].bias;
+  for (std::size_t i = 0; i < biases_.size(); ++i) {
+    if (biases_[i].sensor == sensor) y[biases_[i].row] += bias(x)[i];
+  }
+}
+
+bool MachineSpace::predict(double t, const double* x, int sensor, double* y) {
+  const bool accelerations = observer_->needs_acceleration(sensor);
+  if (!plant_->instant(t, x, force(x), accelerations, nullptr, nullptr, instant_)) return false;
+  observer_->read(instant_, sensor, y);
+  add_offsets(x, sensor, y);
+  return true;
+}
+
+bool MachineSpace::instant(double t, const double* x, const Chart& chart, bool accelerations, sensor::Instant& out) {
+  const int f = plant_->freedoms(), m = plant_->velocities();
+  if (!plant_->lift(t, x, chart, N_, D_)) return false;
+  dq_.setZero(m, 2 * f);
+  dv_.resize(m, 2 * f);
+  dq_.leftCols(f) = N_;
+  dv_.leftCols(f) = D_;
+  dv_.rightCols(f) = N_;
+  return plant_->instant(t, x, force(x), accelerations, &dq_, &dv_, out);
+}
+
+bool MachineSpace::predict(double t, const double* x, const Chart& chart, int sensor, double* y, MatrixXd& H) {
+  const int rows = observer_->rows(sensor), d = plant_->tangent(), biases = static_cast<int>(biases_.size());
+  const bool accelerations = observer_->needs_acceleration(sensor);
+  if (!instant(t, x, chart, accelerations, instant_)) return false;
+  seen_.resize(rows, instant_.directions());
+  observer_->read(instant_, sensor, y, seen_);
+  add_offsets(x, sensor, y);
+  H.setZero(rows, tangent());
+  H.leftCols(d) = seen_.leftCols(d);
+  for (int i = 0; i < biases; ++i) {
+    if (biases_[i].sensor == sensor) H(biases_[i].row, d + i) = 1;
+  }
+  if (accelerations && plant_->forces() > 0) H.rightCols(plant_->forces()) = seen_.rightCols(plant_->forces());
+  return true;
+}
+
+bool MachineSpace::response(double t, double h, const double* x, int sensor, double* y, MatrixXd& B) {
+  const int rows = observer_->rows(sensor), noises = plant_->noises();
+  const bool accelerations = observer_->needs_acceleration(sensor);
+  const double root = std::sqrt(h);
+  dq_.resize(plant_->velocities(), 2 * noises);
+  dv_.setZero(plant_->velocities(), 2 * noises);
+  if (noises > 0 && !plant_->noise_directions(t, x, directions_)) return false;
+  for (int j = 0; j < noises; ++j) {
+    const double s = options_.density[j] * root;
+    dv_.col(2 * j) = s * directions_.col(j);
+    dq_.col(2 * j) = s * h / 2 * directions_.col(j);
+    dq_.col(2 * j + 1) = s * h / std::sqrt(12.0) * directions_.col(j);
+  }
+  if (!plant_->instant(t, x, force(x), accelerations, &dq_, &dv_, instant_)) return false;
+  seen_.resize(rows, instant_.directions());
+  observer_->read(instant_, sensor, y, seen_);
+  add_offsets(x, sensor, y);
+  B.setZero(rows, this->noises());
+  B.leftCols(2 * noises) = seen_.leftCols(2 * noises);
+  int column = 2 * noises;
+  for (const int i : walking_) {
+    if (biases_[i].sensor == sensor) B(biases_[i].row, column) = biases_[i].walk * root;
+    ++column;
+  }
+  for (int j = 0; j < plant_->forces(); ++j, ++column) {
+    if (accelerations) B.col(column) = options_.unknowns[j].walk * root * seen_.col(2 * noises + j);
+  }
+  return true;
+}
+
+}  // namespace kinegraph::filter
