@@ -43,6 +43,47 @@ std::string bodies_text(const Model& model) {
   return text;
 }
 
+std::string place_of(const Model& model, const Sensor& sensor) {
+  if (sensor.type == SensorType::load_cell) return sensor.reaction;
+  if (sensor.coordinate >= 0) {
+    return model.spatial() ? model.robot.joints[sensor.coordinate].name : model.relative[sensor.coordinate].name;
+  }
+  const auto mount = [&](int body) {
+    if (body < 0) return std::string("the ground");
+    return model.spatial() ? model.robot.links[body].name : model.bodies[body].name;
+  };
+  if (sensor.type == SensorType::distance) return mount(sensor.on.body) + " to " + mount(sensor.other.body);
+  return mount(sensor.on.body);
+}
+
+/// What is measured, and what is not known.
+std::string sensors_text(const Model& model) {
+  std::string text = model.sensors.empty() && model.disturbances.empty() && model.unknowns.empty() ? "" : "\n";
+  for (const Sensor& sensor : model.sensors) {
+    std::string columns;
+    for (const SensorChannel& channel : sensor.channels) columns += " " + channel.name;
+    text += fmt::format("  sensor {:<10} {:<13} {:<10}  {:g} Hz  columns{}\n", sensor.name, info(sensor.type).name,
+                        place_of(model, sensor), sensor.rate, columns);
+  }
+  for (const Disturbance& d : model.disturbances) {
+    text += fmt::format("  disturbance {:<10} density {:g} {}\n", d.name, d.density,
+                        d.kind == Disturbance::Kind::force ? "N or N m per √Hz" : "rad/s² or m/s² per √Hz");
+  }
+  for (const UnknownForce& f : model.unknowns) {
+    text +=
+        fmt::format("  unknown force {:<10} sd {:g}  walk {:g} per √s  column {}.tau\n", f.name, f.sd, f.walk, f.name);
+  }
+  return text;
+}
+
+std::vector<std::string> sensor_columns(const Model& model) {
+  std::vector<std::string> columns;
+  for (const Sensor& sensor : model.sensors) {
+    for (const SensorChannel& channel : sensor.channels) columns.push_back(channel.name);
+  }
+  return columns;
+}
+
 /// A point that several bodies share is a pin; one fixed point and a body too.
 int count_pins(const Model& model) {
   std::vector<int> uses(model.points.size(), 0);
@@ -85,8 +126,10 @@ Done Check::run() {
       .add("singular_here", result->singular_here, "singular where drawn")
       .add("assembled", result->assembled, "assembled")
       .add("constraint_max", result->constraint_max, "largest constraint left", "m²")
+      .add("sensor_columns", sensor_columns(*model), "")
       .add("warnings", warnings, "")
-      .add_text(bodies_text(*model));
+      .add_text(bodies_text(*model))
+      .add_text(sensors_text(*model));
   for (const std::string& warning : warnings) summary.add_text(fmt::format("  {}\n", warning));
   return outputs->write(summary, nullptr, {});
 }
@@ -133,7 +176,9 @@ Done Check::run_spatial(const Model& model, Outputs& outputs) {
       .add("closure_max", r.closure_max, "largest gap left", "m or rad")
       .add("massless", r.massless, "")
       .add("undetermined", r.undetermined, "")
-      .add("warnings", warnings, "");
+      .add("sensor_columns", sensor_columns(model), "")
+      .add("warnings", warnings, "")
+      .add_text(sensors_text(model));
   if (!r.massless.empty()) {
     summary.add_text(fmt::format("\n  {} bodies without mass: {}\n", r.massless.size(), few(r.massless)));
   }

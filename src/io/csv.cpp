@@ -48,6 +48,7 @@ class TableReader {
  private:
   bool first_row(std::string_view line);
   bool name_columns(std::vector<std::string> names);
+  void judge_columns(std::string_view line, std::vector<std::string>& names);
   std::optional<std::string> column_fault(const std::vector<std::string>& names, std::size_t c) const;
   void row(std::string_view line);
   bool split(std::string_view line);
@@ -165,6 +166,7 @@ bool TableReader::first_row(std::string_view line) {
   }
   if (!good) return false;
 
+  if (options_.judge) judge_columns(line, names);
   if (!name_columns(std::move(names))) return false;
   if (!header) row(line);
   return true;
@@ -184,6 +186,18 @@ std::optional<std::string> TableReader::column_fault(const std::vector<std::stri
   return {};
 }
 
+/// Columns that are left out, or refused: the rows are read all the same, so that all faults are told at once.
+void TableReader::judge_columns(std::string_view line, std::vector<std::string>& names) {
+  for (std::size_t c = 1; c < names.size(); ++c) {
+    if (names[c] == "-") continue;
+    const int column = characters(line.substr(0, std::min(fields_[c].offset, line.size()))) + 1;
+    ColumnUse use = options_.judge(names[c], {name_, lines_.line(), column});
+    if (use.what == ColumnUse::What::read) continue;
+    if (use.what == ColumnUse::What::refuse) fault(line, fields_[c].offset, std::move(use.message));
+    names[c].assign(1, '-');
+  }
+}
+
 bool TableReader::name_columns(std::vector<std::string> names) {
   std::vector<std::string> kept;
   std::vector<int> at;
@@ -194,7 +208,7 @@ bool TableReader::name_columns(std::vector<std::string> names) {
     kept.push_back(names[c]);
     at.push_back(static_cast<int>(fields_[c].offset) + 1);
   }
-  if (kept.empty()) {
+  if (kept.empty() && !options_.judge) {
     faults_.push_back({Severity::error, {name_, lines_.line(), 1}, "expected columns beside the time, found none"});
     return false;
   }
@@ -275,8 +289,12 @@ void TableReader::row(std::string_view line) {
   if (faults_.size() > before) return;
 
   const auto& times = trajectory_.times();
-  if (!times.empty() && values_[0] <= times.back()) {
-    fault(line, fields_[0].offset, fmt::format("the time must increase: {} follows {}", values_[0], times.back()));
+  const bool backwards = !times.empty() && values_[0] < times.back();
+  const bool stands = !times.empty() && values_[0] == times.back() && !options_.equal_times;
+  if (backwards || stands) {
+    fault(line, fields_[0].offset,
+          fmt::format("the time must {}: {} follows {}", options_.equal_times ? "not go backwards" : "increase",
+                      values_[0], times.back()));
     return;
   }
   double* sample = trajectory_.append(values_[0]);
@@ -313,7 +331,8 @@ Result<Trajectory> read_csv(const std::string& path, const CsvOptions& options) 
   return result;
 }
 
-CsvWriter::CsvWriter(OutputFile& file, const std::vector<std::string>& names) : file_(file), names_(names) {
+CsvWriter::CsvWriter(OutputFile& file, const std::vector<std::string>& names, bool gaps)
+    : file_(file), names_(names), gaps_(gaps) {
   file_.write("t");
   for (const std::string& name : names_) {
     file_.write(",");
@@ -329,13 +348,14 @@ bool CsvWriter::row(double t, const double* values) {
   char* at = std::to_chars(line_.data(), end, t).ptr;
   bool finite = std::isfinite(t);
   for (std::size_t i = 0; i < names_.size(); ++i) {
-    finite = finite && std::isfinite(values[i]);
+    const bool gap = gaps_ && std::isnan(values[i]);
+    finite = finite && (gap || std::isfinite(values[i]));
     if (!finite && fault_.empty()) {
       fault_ = fmt::format("{} is not a number at t = {}", names_[i], t);
       return false;
     }
     *at++ = ',';
-    at = std::to_chars(at, end, values[i]).ptr;
+    if (!gap) at = std::to_chars(at, end, values[i]).ptr;
   }
   *at++ = '\n';
   file_.write({line_.data(), static_cast<std::size_t>(at - line_.data())});
@@ -347,8 +367,8 @@ Result<std::monostate> CsvWriter::finish() {
   return file_.finish();
 }
 
-Result<std::monostate> write_csv(OutputFile& file, const Trajectory& trajectory, const Progress& progress) {
-  CsvWriter writer(file, trajectory.names());
+Result<std::monostate> write_csv(OutputFile& file, const Trajectory& trajectory, const Progress& progress, bool gaps) {
+  CsvWriter writer(file, trajectory.names(), gaps);
   const int samples = trajectory.samples();
   for (int i = 0; i < samples; ++i) {
     if (!writer.row(trajectory.times()[i], trajectory.row(i)) || file.failed()) break;
@@ -358,10 +378,11 @@ Result<std::monostate> write_csv(OutputFile& file, const Trajectory& trajectory,
   return writer.finish();
 }
 
-Result<std::monostate> write_csv(const std::string& path, const Trajectory& trajectory, const Progress& progress) {
+Result<std::monostate> write_csv(const std::string& path, const Trajectory& trajectory, const Progress& progress,
+                                 bool gaps) {
   Result<OutputFile> file = OutputFile::create(path);
   if (!file) return file.failure();
-  return write_csv(*file, trajectory, progress);
+  return write_csv(*file, trajectory, progress, gaps);
 }
 
 }  // namespace kinegraph

@@ -245,5 +245,40 @@ TEST(NumberText, AcceptsWholeFiniteNumbersOnly) {
   }
 }
 
+TEST(Csv, GapsAreEmptyFields) {
+  const auto folder = std::filesystem::temp_directory_path() / ("kinegraph_gaps_" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string path = (folder / "g.csv").string();
+  const double nan = std::nan("");
+  Trajectory table({"a", "b"});
+  const double rows[][2] = {{1, nan}, {nan, nan}, {nan, 2}};
+  for (int i = 0; i < 3; ++i) std::copy_n(rows[i], 2, table.append(i));
+  ASSERT_TRUE(write_csv(path, table, {}, true));
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(text, "t,a,b\n0,1,\n1,,\n2,,2\n");
+  CsvOptions options;
+  options.may_be_empty = [](const std::string&) { return true; };
+  const auto back = read_csv(path, options);
+  ASSERT_TRUE(back) << back.failure().to_string();
+  EXPECT_EQ(back->at(2, 1), 2);
+  EXPECT_TRUE(std::isnan(back->at(1, 0)));
+  const auto strict = write_csv(path, table);
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.failure().diagnostics[0].message, "b is not a number at t = 0");
+  table.at(0, 1) = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(write_csv(path, table, {}, true)) << "an infinity is no gap";
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Csv, TimesMayStandStillIfAllowed) {
+  CsvOptions options;
+  options.equal_times = true;
+  EXPECT_TRUE(parse_csv("t,a\n0,1\n0,2\n", "m.csv", options));
+  const auto backwards = parse_csv("t,a\n1,1\n0,2\n", "m.csv", options);
+  ASSERT_FALSE(backwards);
+  EXPECT_EQ(backwards.failure().to_string(), "m.csv:3:1: error: the time must not go backwards: 0 follows 1");
+}
+
 }  // namespace
 }  // namespace kinegraph

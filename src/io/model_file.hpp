@@ -12,7 +12,8 @@ namespace kinegraph {
 struct ReadOptions {
   bool strict = false;                   ///< doubtful physics is an error, not a warning
   std::optional<Robot::Base> base = {};  ///< how a robot stands in the world; nothing: as the file says, else fixed
-  std::filesystem::path loops = {};  ///< the sidecar with loop closures; empty: that beside the file, if there is one
+  std::filesystem::path loops = {};    ///< the sidecar with loop closures; empty: that beside the file, if there is one
+  std::filesystem::path sensors = {};  ///< of a robot: the sidecar with sensors; empty: that beside the file, likewise
 };
 
 /// The model in a file, by its extension (.yaml, .yml, .urdf, .sdf, .world; .xml by its outermost element). All faults

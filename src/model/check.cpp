@@ -277,7 +277,11 @@ void check_finite(const Model& model, std::vector<Diagnostic>& found) {
 
 }  // namespace
 
-std::vector<Diagnostic> check_rules(const Model& model) { return Rules(model).run(); }
+std::vector<Diagnostic> check_rules(const Model& model) {
+  std::vector<Diagnostic> found = Rules(model).run();
+  for (Diagnostic& fault : check_sensors(model)) found.push_back(std::move(fault));
+  return found;
+}
 
 std::vector<Diagnostic> check_model(const Model& model) {
   std::vector<Diagnostic> found = check_rules(model);

@@ -13,6 +13,10 @@ std::vector<Diagnostic> check_model(const Model& model);
 /// Those rules that can be judged while some numbers are missing (not a number) or references unresolved (−1).
 std::vector<Diagnostic> check_rules(const Model& model);
 
+/// The rules of sensors, disturbances and unknown forces, of planar models and robots: part of check_model and
+/// check_rules.
+std::vector<Diagnostic> check_sensors(const Model& model);
+
 /// The physical rules of a spatial model, one place for all file formats. Errors: numbers that are not finite, negative
 /// mass, an inertia with a negative eigenvalue beyond rounding, limits out of order. Warnings, or errors if `strict`:
 /// the triangle inequality of the principal inertias, which many published robots break. At most one diagnostic per

@@ -31,7 +31,10 @@ bool is_identifier(std::string_view name) {
 
 Evaluation::Evaluation(std::shared_ptr<const ModelSource> source, const Settings& settings,
                        std::vector<Diagnostic> found)
-    : source_(std::move(source)), diagnostics_(std::move(found)), quantities_(model_.settings, diagnostics_) {
+    : source_(std::move(source)),
+      diagnostics_(std::move(found)),
+      quantities_(model_.settings, diagnostics_),
+      sensor_elements_(quantities_, diagnostics_, false) {
   model_.settings = settings;
 }
 
@@ -54,10 +57,14 @@ Result<Model> Evaluation::run() {
   motors();
   loads();
   torques();
+  sensors();
+  disturbances();
+  unknowns();
   initial();
   check_settings();
   quantities_.evaluate();
   finish_bodies();
+  finish_sensors();
   finish_initial();
   return conclude();
 }

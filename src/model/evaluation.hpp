@@ -8,6 +8,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/model/quantities.hpp"
+#include "kinegraph/model/sensor_elements.hpp"
 #include "kinegraph/model/source.hpp"
 
 namespace kinegraph {
@@ -84,6 +85,21 @@ class Evaluation {
   void law(const std::string& name, const ElementSource& element, std::string_view key, Law* target,
            bool with_derivatives = false);
 
+  // evaluation_sensors.cpp: what is measured and what is not known
+  void sensors();
+  void sensor_place(int index, const ElementSource& element);
+  void sensor_motor(Sensor& sensor, const Text& coordinate);
+  void sensor_pin(Sensor& sensor, const Text& name);
+  void sensor_on_body(int index, const ElementSource& element);
+  void mount_on_point_of_body(Sensor::Mount& mount, const Text& name);
+  PointIndex mount_on_point(Sensor::Mount& mount, const Text& name);  ///< on any body that has it, or the ground
+  void sensor_ends(Sensor& sensor, const ElementSource& element);
+  void finish_sensors();
+  /// Where a force acts; returns what the place is called.
+  std::string force_place(const ElementSource& element, ForcePlace& place);
+  void disturbances();
+  void unknowns();
+
   std::shared_ptr<const ModelSource> source_;
   std::vector<Diagnostic> diagnostics_;
   Model model_;
@@ -95,6 +111,9 @@ class Evaluation {
   std::vector<int> mass_, length_;
   std::vector<double> declared_length_;  // of bodies whose shape is as drawn: for a warning
   double gravity_down_ = 0;
+  SensorElements sensor_elements_;
+  std::vector<double> sensor_angles_;                          // per sensor
+  std::vector<std::pair<Sensor::Mount*, PointIndex>> mounts_;  // places given as points
 };
 
 /// Letters, digits and '_', not starting with a digit: a name that formulas and column names can hold.

@@ -67,4 +67,21 @@ std::vector<LinkIndex> floating_roots(const Robot& robot) {
   return roots;
 }
 
+std::vector<Joint> floating_bases(const Robot& robot) {
+  if (robot.base != Robot::Base::floating) return {};
+  std::vector<Joint> bases;
+  const std::vector<LinkIndex> roots = floating_roots(robot);
+  for (const LinkIndex root : roots) {
+    Joint& base = bases.emplace_back();
+    base.name = robot.base_name(robot.links[root.value].name, roots.size() == 1);
+    base.type = JointType::floating;
+    base.child = root;
+    base.passive = true;
+    base.initial_q.resize(7);
+    (robot.X_WL.empty() ? SE3() : robot.X_WL[root.value]).store(base.initial_q.data());
+    base.where = robot.links[root.value].where;
+  }
+  return bases;
+}
+
 }  // namespace kinegraph

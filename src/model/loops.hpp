@@ -12,4 +12,8 @@ void mark_loops(Robot& robot);
 /// first.
 std::vector<LinkIndex> floating_roots(const Robot& robot);
 
+/// The joints that hold these in the world, named as the results name them: none of a robot that stands. They are no
+/// joints of the robot, unless someone adds them.
+std::vector<Joint> floating_bases(const Robot& robot);
+
 }  // namespace kinegraph

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/model/robot_sensors.hpp"
 #include "kinegraph/model/robot_settings.hpp"
 #include "kinegraph/model/source.hpp"
 
@@ -10,13 +11,16 @@ namespace kinegraph {
 
 Result<Model> Model::with(const Settings& changes) const {
   if (spatial()) {
-    Result<Robot> changed = with_settings(robot, changes);
+    const std::vector<std::string> of_sensors = sensor_setting_names(*this);
+    Settings of_robot = changes;
+    for (const std::string& name : of_sensors) of_robot.erase(name);
+    Result<Robot> changed = with_settings(robot, of_robot, of_sensors);
     if (!changed) return std::move(changed).failure();
     Model model = *this;
     model.robot = *std::move(changed);
     model.settings = changes;
     model.settings.insert(settings.begin(), settings.end());
-    return model;
+    return source ? with_sensors(std::move(model), source) : Result<Model>(std::move(model));
   }
   if (!source) return Failure::bad_input("the model was not read from a file: nothing can be set");
   Settings all = changes;

@@ -129,7 +129,7 @@ struct Parameter {
 
 using Settings = std::map<std::string, double>;
 
-class ModelSource;  ///< the file as read, with its expressions
+class ModelSource;  ///< the file as read, with its expressions; of a robot its sidecar of sensors
 
 /// A machine. A function of its named parameters: with() evaluates the file's expressions again. Once made it does
 /// not change; it holds no state and no solver.
@@ -152,7 +152,7 @@ struct Model {
   std::vector<Sensor> sensors;
   std::vector<Disturbance> disturbances;
   std::vector<UnknownForce> unknowns;  ///< forces to be estimated beside the state
-  Robot robot;  ///< of a spatial model (URDF, SDF); without links else
+  Robot robot;                         ///< of a spatial model (URDF, SDF); without links else
   std::vector<Diagnostic> warnings;
   Settings settings;                          ///< what with() has set so far, over the file's values
   std::shared_ptr<const ModelSource> source;  ///< shared: immutable, and large next to a copy of the rest

@@ -124,21 +124,9 @@ class Numbers {
   std::vector<std::vector<JointDynamics>*> dynamics_;
 };
 
-/// The joints that hold floating parts in the world, as joints of the robot: named as the results name them.
+/// The joints that hold floating parts in the world, as joints of the robot.
 void add_bases(Robot& robot) {
-  if (robot.base != Robot::Base::floating) return;
-  const std::vector<LinkIndex> roots = floating_roots(robot);
-  for (const LinkIndex root : roots) {
-    Joint base;
-    base.name = robot.base_name(robot.links[root.value].name, roots.size() == 1);
-    base.type = JointType::floating;
-    base.child = root;
-    base.passive = true;
-    base.initial_q.resize(7);
-    (robot.X_WL.empty() ? SE3() : robot.X_WL[root.value]).store(base.initial_q.data());
-    base.where = robot.links[root.value].where;
-    robot.joints.push_back(std::move(base));
-  }
+  for (Joint& base : floating_bases(robot)) robot.joints.push_back(std::move(base));
 }
 
 /// Quaternions that were set component by component get unit length.
@@ -169,7 +157,7 @@ std::vector<std::string> setting_names(const Robot& robot) {
   return Numbers(copy).names();
 }
 
-Result<Robot> with_settings(Robot robot, const Settings& settings) {
+Result<Robot> with_settings(Robot robot, const Settings& settings, const std::vector<std::string>& others) {
   const std::size_t given = robot.joints.size();
   add_bases(robot);
   Numbers numbers(robot);
@@ -178,7 +166,9 @@ Result<Robot> with_settings(Robot robot, const Settings& settings) {
     if (!std::isfinite(value)) {
       found.push_back({Severity::error, {}, fmt::format("{}: not a finite number", name)});
     } else if (!numbers.set(name, value)) {
-      found.push_back({Severity::error, {}, cannot_set(name, numbers.names())});
+      std::vector<std::string> valid = numbers.names();
+      valid.insert(valid.end(), others.begin(), others.end());
+      found.push_back({Severity::error, {}, cannot_set(name, valid)});
     }
   }
   const bool base_is_set = std::any_of(robot.joints.begin() + given, robot.joints.end(),

@@ -11,8 +11,8 @@ namespace kinegraph {
 ///  - initial values by the names of their columns: `elbow.q`, `elbow.v`, `base.x`;
 ///  - `gravity` (downwards), `gravity.x`, `gravity.y`, `gravity.z` (also `gravity_x`, …).
 /// Unknown names are refused with the nearest valid one, and so is what breaks the rules of check_robot. A floating
-/// base that is set becomes a joint of the robot.
-Result<Robot> with_settings(Robot robot, const Settings& settings);
+/// base that is set becomes a joint of the robot. `others`: names that could be meant beside the robot's.
+Result<Robot> with_settings(Robot robot, const Settings& settings, const std::vector<std::string>& others = {});
 
 /// All those names.
 std::vector<std::string> setting_names(const Robot& robot);

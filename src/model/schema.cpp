@@ -80,6 +80,85 @@ constexpr std::array kTorque = {
     KeySchema{"torque", ValueShape::text, true, "N m, a formula of t"},
 };
 
+constexpr KeySchema kType = {"type", ValueShape::text, true, "what it measures"};
+constexpr std::array kReadings = {
+    KeySchema{"noise", ValueShape::text, false, "standard deviation of a reading; default 0"},
+    KeySchema{"quantum", ValueShape::text, false, "readings are multiples of this; default 0: not rounded"},
+    KeySchema{"bias", ValueShape::text, false, "known offset of all readings; default 0"},
+    KeySchema{"bias_sd", ValueShape::text, false, "standard deviation of the unknown offset at the start; default 0"},
+    KeySchema{"bias_walk", ValueShape::text, false, "how the offset wanders, per √s; default 0"},
+    KeySchema{"gyro_noise", ValueShape::text, false, "imu: as noise, of its angular velocities"},
+    KeySchema{"gyro_quantum", ValueShape::text, false, "imu: as quantum, of its angular velocities"},
+    KeySchema{"gyro_bias", ValueShape::text, false, "imu: as bias, of its angular velocities"},
+    KeySchema{"gyro_bias_sd", ValueShape::text, false, "imu: as bias_sd, of its angular velocities"},
+    KeySchema{"gyro_bias_walk", ValueShape::text, false, "imu: as bias_walk, of its angular velocities"},
+    KeySchema{"accel_noise", ValueShape::text, false, "imu: as noise, of its accelerations"},
+    KeySchema{"accel_quantum", ValueShape::text, false, "imu: as quantum, of its accelerations"},
+    KeySchema{"accel_bias", ValueShape::text, false, "imu: as bias, of its accelerations"},
+    KeySchema{"accel_bias_sd", ValueShape::text, false, "imu: as bias_sd, of its accelerations"},
+    KeySchema{"accel_bias_walk", ValueShape::text, false, "imu: as bias_walk, of its accelerations"},
+    KeySchema{"rate", ValueShape::text, false, "readings per second; default 100"},
+    KeySchema{"delay", ValueShape::text, false, "s: how late readings come; default 0"},
+    KeySchema{"dropout", ValueShape::text, false, "share of readings that are missing, 0 to 1; default 0"},
+    KeySchema{"outliers", ValueShape::text, false, "share of readings that are wrong, 0 to 1; default 0"},
+    KeySchema{"outlier_size", ValueShape::text, false, "standard deviation of wrong readings about the right one"},
+};
+
+/// Two tables one after the other.
+template <std::size_t n, std::size_t m>
+constexpr std::array<KeySchema, n + m> joined(const std::array<KeySchema, n>& a, const std::array<KeySchema, m>& b) {
+  std::array<KeySchema, n + m> both{};
+  for (std::size_t i = 0; i < n; ++i) both[i] = a[i];
+  for (std::size_t i = 0; i < m; ++i) both[n + i] = b[i];
+  return both;
+}
+
+constexpr std::array kSensor = joined(
+    std::array{
+        kName,
+        kType,
+        KeySchema{"coordinate", ValueShape::text, false, "encoder, tachometer, torque: a relative coordinate"},
+        KeySchema{"body", ValueShape::text, false, "on which it sits"},
+        KeySchema{"at", ValueShape::list, false, "where on the body, [x, y] in its axes; default: its first point"},
+        KeySchema{"point", ValueShape::text, false, "where on the body: one of its points, in place of at"},
+        KeySchema{"angle", ValueShape::text, false, "of the sensor's axes against the body's; default 0"},
+        KeySchema{"from", ValueShape::text, false, "distance: a point"},
+        KeySchema{"to", ValueShape::text, false, "distance: a point"},
+        KeySchema{"joint", ValueShape::text, false, "load_cell: a pin, as columns of reactions name it"},
+    },
+    kReadings);
+constexpr std::array kDensities = {
+    KeySchema{"density", ValueShape::text, false, "of the acceleration, (rad or m)/s² per √Hz"},
+    KeySchema{"force_density", ValueShape::text, false, "of the force, N (m) per √Hz"},
+};
+constexpr std::array kEstimated = {
+    KeySchema{"sd", ValueShape::text, false, "standard deviation at the start, N (m); default 0"},
+    KeySchema{"walk", ValueShape::text, false, "how it wanders, N (m) per √s; default 0"},
+};
+constexpr std::array kWhere = {KeySchema{"coordinate", ValueShape::text, true, "theta, or P1.x"}};
+constexpr std::array kDisturbance = joined(kWhere, kDensities);
+constexpr std::array kUnknown = joined(std::array{kName, kWhere[0]}, kEstimated);
+
+constexpr std::array kRobotSensor = joined(
+    std::array{
+        kName,
+        kType,
+        KeySchema{"joint", ValueShape::text, false, "encoder, tachometer, torque, load_cell: a joint"},
+        KeySchema{"freedom", ValueShape::text, false, "which, of a joint with several: 1, 2, …; default 1"},
+        KeySchema{"link", ValueShape::text, false, "on which it sits"},
+        KeySchema{"xyz", ValueShape::list, false, "where on the link; default [0, 0, 0]"},
+        KeySchema{"rpy", ValueShape::list, false, "the sensor's axes on the link; default [0, 0, 0]"},
+        KeySchema{"from", ValueShape::place, false, "distance: {link: …, xyz: […]}"},
+        KeySchema{"to", ValueShape::place, false, "distance: {link: …, xyz: […]}; the link may be world"},
+    },
+    kReadings);
+constexpr std::array kJoint = {
+    KeySchema{"joint", ValueShape::text, true, "along which it acts"},
+    KeySchema{"freedom", ValueShape::text, false, "which, of a joint with several: 1, 2, …; default 1"},
+};
+constexpr std::array kRobotDisturbance = joined(kJoint, kDensities);
+constexpr std::array kRobotUnknown = joined(std::array{kName, kJoint[0], kJoint[1]}, kEstimated);
+
 constexpr std::array<SectionSchema, kSections> kSchemas = {{
     {Section::points, "points", "point", kPoint},
     {Section::planar_bodies, "planar_bodies", "body", kBody},
@@ -93,7 +172,16 @@ constexpr std::array<SectionSchema, kSections> kSchemas = {{
     {Section::motors, "motors", "motor", kMotor},
     {Section::loads, "loads", "load", kLoad},
     {Section::torques, "torques", "torque", kTorque},
+    {Section::sensors, "sensors", "sensor", kSensor},
+    {Section::disturbances, "disturbances", "disturbance", kDisturbance},
+    {Section::unknowns, "unknowns", "force to be estimated", kUnknown},
 }};
+
+constexpr std::array kRobotSchemas = {
+    SectionSchema{Section::sensors, "sensors", "sensor", kRobotSensor},
+    SectionSchema{Section::disturbances, "disturbances", "disturbance", kRobotDisturbance},
+    SectionSchema{Section::unknowns, "unknowns", "force to be estimated", kRobotUnknown},
+};
 
 constexpr std::array kFileKeys = {
     KeySchema{"name", ValueShape::text, false, "what the mechanism is called; default: the file's name"},
@@ -108,5 +196,6 @@ constexpr std::array kFileKeys = {
 const SectionSchema& schema(Section section) { return kSchemas[static_cast<int>(section)]; }
 std::span<const SectionSchema> sections() { return kSchemas; }
 std::span<const KeySchema> file_keys() { return kFileKeys; }
+std::span<const SectionSchema> robot_sections() { return kRobotSchemas; }
 
 }  // namespace kinegraph

@@ -22,14 +22,18 @@ enum class Section {
   motors,
   loads,
   torques,
+  sensors,
+  disturbances,
+  unknowns,
 };
-inline constexpr int kSections = 12;
+inline constexpr int kSections = 15;
 
 /// How the value of a key is written.
 enum class ValueShape {
   text,     ///< a name, a formula, true or false
   list,     ///< of texts
   drawing,  ///< what the body looks like: accepted, of no effect on the mechanics
+  place,    ///< a map {link: …, xyz: […]}; its fields are called `from.link`, `from.xyz`
 };
 
 struct KeySchema {
@@ -53,5 +57,18 @@ std::span<const SectionSchema> sections();
 
 /// Keys of the file itself beside the lists.
 std::span<const KeySchema> file_keys();
+
+/// The lists of a robot's sidecar robot.sensors.yaml: sensors, disturbances, unknowns.
+std::span<const SectionSchema> robot_sections();
+
+/// What is wrong with the readings of a sensor: of one kind of channel, and of the two kinds of an imu; then when they
+/// come. In the order of SensorChannel and Sensor.
+inline constexpr std::array<std::string_view, 5> kErrorKeys = {"noise", "quantum", "bias", "bias_sd", "bias_walk"};
+inline constexpr std::array<std::string_view, 5> kGyroErrorKeys = {"gyro_noise", "gyro_quantum", "gyro_bias",
+                                                                   "gyro_bias_sd", "gyro_bias_walk"};
+inline constexpr std::array<std::string_view, 5> kAccelErrorKeys = {"accel_noise", "accel_quantum", "accel_bias",
+                                                                    "accel_bias_sd", "accel_bias_walk"};
+inline constexpr std::array<std::string_view, 5> kSamplingKeys = {"rate", "delay", "dropout", "outliers",
+                                                                  "outlier_size"};
 
 }  // namespace kinegraph

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "kinegraph/base/units.hpp"
 #include "kinegraph/expr/function.hpp"
+#include "kinegraph/model/sensor.hpp"
 #include "test/shared.hpp"
 
 namespace kinegraph {
@@ -15,6 +17,21 @@ namespace {
 TEST(Schema, SectionsStandInTheirOrder) {
   for (int i = 0; i < kSections; ++i) EXPECT_EQ(static_cast<int>(sections()[i].section), i);
   EXPECT_EQ(schema(Section::torques).key, "torques");
+}
+
+TEST(Schema, SensorTypesStandInTheirOrderAndTheirKeysAreThoseOfTheSchema) {
+  for (const bool spatial : {false, true}) {
+    const auto& keys = (spatial ? robot_sections()[0] : schema(Section::sensors)).keys;
+    std::set<std::string_view> of_schema, of_types;
+    for (const KeySchema& key : keys) of_schema.insert(key.key);
+    for (const SensorTypeInfo& type : sensor_types()) {
+      EXPECT_EQ(&info(type.type), &type) << type.name;
+      EXPECT_GE(type.units.size(), type.planar.size()) << type.name;
+      EXPECT_GE(type.spatial_units.size(), type.spatial.size()) << type.name;
+      for (const std::string_view key : sensor_keys(type, spatial)) of_types.insert(key);
+    }
+    EXPECT_EQ(of_schema, of_types);
+  }
 }
 
 TEST(Schema, EveryKeyFunctionAndUnitIsDocumented) {
@@ -34,6 +51,18 @@ TEST(Schema, EveryKeyFunctionAndUnitIsDocumented) {
     for (const KeySchema& key : section.keys) {
       EXPECT_NE(part.find("`" + std::string(key.key) + "`"), std::string::npos) << section.key << "." << key.key;
     }
+  }
+  const std::size_t robots = text.find("## Sensors of robots");
+  ASSERT_NE(robots, std::string::npos);
+  for (const SectionSchema& section : robot_sections()) {
+    const std::string part = text.substr(robots, text.find("\n## ", robots + 1) - robots);
+    for (const KeySchema& key : section.keys) {
+      EXPECT_NE(part.find("`" + std::string(key.key) + "`"), std::string::npos) << section.key << "." << key.key;
+    }
+  }
+  for (const SensorTypeInfo& type : sensor_types()) {
+    expect(type.name);
+    EXPECT_NE(text.find("| " + std::string(type.meaning)), std::string::npos) << type.meaning;
   }
   for (const Function& function : functions()) expect(function.name);
   for (const Unit& unit : units()) expect(unit.name);

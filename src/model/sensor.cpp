@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "kinegraph/model/schema.hpp"
+
 namespace kinegraph {
 namespace {
 
@@ -26,21 +28,32 @@ constexpr std::array kImuUnits3{Text("rad/s"), Text("rad/s"), Text("rad/s"),
                                 Text("m/s^2"), Text("m/s^2"), Text("m/s^2")};
 constexpr std::array kWrenchUnits{Text("N m"), Text("N m"), Text("N m"), Text("N"), Text("N"), Text("N")};
 
+constexpr std::array kCoordinate{Text("coordinate")}, kPin{Text("joint")};
+constexpr std::array kJoint{Text("joint"), Text("freedom")}, kInJoint{Text("joint"), Text("rpy")};
+constexpr std::array kEnds{Text("from"), Text("to")};
+constexpr std::array kOnBody{Text("body"), Text("at"), Text("point"), Text("angle")};
+constexpr std::array kOfBody{Text("body"), Text("at"), Text("point")}, kOnLink{Text("link"), Text("xyz"), Text("rpy")};
+constexpr std::array kOfLink{Text("link"), Text("xyz")};
+
 // Units of encoders, tachometers and torque sensors are those of a turning joint; on a sliding one the reader puts m.
 constexpr SensorTypeInfo kTypes[] = {
-    {SensorType::encoder, "encoder", "value of a coordinate or joint", kAngle, kAngle, kRad, kRad, false},
-    {SensorType::tachometer, "tachometer", "rate of a coordinate or joint", kRate, kRate, kRadS, kRadS, false},
-    {SensorType::gyroscope, "gyroscope", "angular velocity of a body", kTurn, kTurn3, kRadS, kRadS, false},
+    {SensorType::encoder, "encoder", "value of a coordinate or joint", kAngle, kAngle, kRad, kRad, false, kCoordinate,
+     kJoint},
+    {SensorType::tachometer, "tachometer", "rate of a coordinate or joint", kRate, kRate, kRadS, kRadS, false,
+     kCoordinate, kJoint},
+    {SensorType::gyroscope, "gyroscope", "angular velocity of a body", kTurn, kTurn3, kRadS, kRadS, false, kOnBody,
+     kOnLink},
     {SensorType::accelerometer, "accelerometer", "acceleration less gravity at a point of a body, in its own axes",
-     kForce2, kForce3, kMetreS2, kMetreS2, true},
-    {SensorType::imu, "imu", "gyroscope and accelerometer in one place", kImu2, kImu3, kImuUnits2, kImuUnits3, true},
+     kForce2, kForce3, kMetreS2, kMetreS2, true, kOnBody, kOnLink},
+    {SensorType::imu, "imu", "gyroscope and accelerometer in one place", kImu2, kImu3, kImuUnits2, kImuUnits3, true,
+     kOnBody, kOnLink},
     {SensorType::position, "position", "where a point of a body is (a marker, a camera)", kPlace2, kPlace3, kMetre,
-     kMetre, false},
-    {SensorType::distance, "distance", "between two points", kLength, kLength, kMetre, kMetre, false},
-    {SensorType::torque, "torque", "of a motor or joint", kTorque, kTorque, kNm, kNm, true},
+     kMetre, false, kOfBody, kOfLink},
+    {SensorType::distance, "distance", "between two points", kLength, kLength, kMetre, kMetre, false, kEnds, kEnds},
+    {SensorType::torque, "torque", "of a motor or joint", kTorque, kTorque, kNm, kNm, true, kCoordinate, kJoint},
     {SensorType::load_cell, "load_cell", "force (and moment) through a joint", kReaction2, kWrench, kNewton,
-     kWrenchUnits, true},
-    {SensorType::tilt, "tilt", "of a body against the vertical", kTilt1, kTilt2, kRad, kRad, false},
+     kWrenchUnits, true, kPin, kInJoint},
+    {SensorType::tilt, "tilt", "of a body against the vertical", kTilt1, kTilt2, kRad, kRad, false, kOnBody, kOnLink},
 };
 
 }  // namespace
@@ -48,5 +61,19 @@ constexpr SensorTypeInfo kTypes[] = {
 std::span<const SensorTypeInfo> sensor_types() { return kTypes; }
 
 const SensorTypeInfo& info(SensorType type) { return kTypes[static_cast<int>(type)]; }
+
+std::vector<std::string_view> sensor_keys(const SensorTypeInfo& type, bool spatial) {
+  std::vector<std::string_view> keys{"name", "type"};
+  const auto add = [&](std::span<const Text> more) { keys.insert(keys.end(), more.begin(), more.end()); };
+  add(spatial ? type.spatial_place : type.place);
+  if (type.type == SensorType::imu) {
+    add(kGyroErrorKeys);
+    add(kAccelErrorKeys);
+  } else {
+    add(kErrorKeys);
+  }
+  add(kSamplingKeys);
+  return keys;
+}
 
 }  // namespace kinegraph

@@ -67,14 +67,19 @@ struct SensorTypeInfo {
   std::span<const std::string_view> planar, spatial;       ///< quantities of its channels: "w"; "wx", "wy", "wz"
   std::span<const std::string_view> units, spatial_units;  ///< of the same
   bool needs_acceleration;                                 ///< it sees more than positions and velocities
+  std::span<const std::string_view> place, spatial_place;  ///< keys that say where it sits: "body", "at"; "link", "xyz"
 };
 std::span<const SensorTypeInfo> sensor_types();
 const SensorTypeInfo& info(SensorType type);
 
+/// All keys that a sensor of this type may have in a planar file, or in that of a robot.
+std::vector<std::string_view> sensor_keys(const SensorTypeInfo& type, bool spatial);
+
 /// Where a force acts: along one coordinate of a planar machine, or one freedom of a joint.
 struct ForcePlace {
   int what = -1;    ///< planar: CoordinateRef::What as a number; robots: −1
-  int index = -1;   ///< planar: CoordinateRef::index; robots: of Robot::joints (−1: the floating base)
+  int index = -1;   ///< planar: CoordinateRef::index; robots: of Robot::joints (a floating base that is named here
+                    ///< becomes one of them)
   int freedom = 0;  ///< of that joint
 };
 

@@ -18,7 +18,7 @@ std::vector<Named> all_models() {
   std::vector<std::filesystem::path> files;
   const auto gather = [&files](const std::filesystem::path& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      const bool sidecar = entry.path().stem().extension() == ".loops";
+      const bool sidecar = entry.path().stem().has_extension();  // arm.loops.yaml, arm.sensors.yaml
       if (entry.path().extension() == ".yaml" && !sidecar) files.push_back(entry.path());
     }
   };

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "kinegraph/model/source.hpp"
+
+namespace kinegraph {
+
+/// The robot with the sensors, disturbances and unknown forces of a source (a sidecar, read by robot_sections()), with
+/// model.settings applied to their numbers. A floating base that they name becomes a joint of the robot. `found`:
+/// faults the reader has met already.
+Result<Model> with_sensors(Model model, std::shared_ptr<const ModelSource> source, std::vector<Diagnostic> found = {});
+
+/// What can be set of them: "imu.gyro_noise".
+std::vector<std::string> sensor_setting_names(const Model& model);
+
+}  // namespace kinegraph
