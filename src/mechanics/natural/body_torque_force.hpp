@@ -20,9 +20,10 @@ struct BodyTorqueForce {
 
   static constexpr std::array<Entry, 8> kPattern{{{0, 1}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 0}, {3, 2}}};
 
-  Local force(const Local& x, const Local&, double t) const {
+  template <class T>
+  std::array<T, 4> force(const std::array<T, 4>& x, const Local&, double t) const {
     const double k = torque(t) / (length * length);
-    const double fx = -k * (x[3] - x[1]), fy = k * (x[2] - x[0]);
+    const T fx = -k * (x[3] - x[1]), fy = k * (x[2] - x[0]);
     return {-fx, -fy, fx, fy};
   }
   std::array<double, 8> by_position(const Local&, const Local&, double t) const {

@@ -36,6 +36,13 @@ struct Taylor2Reader {
     return o.moves() ? Taylor2(q[o.index], v[o.index], a[o.index]) : Taylor2(o.constant);
   }
 };
+/// Without acceleration.
+struct UniformReader {
+  const double *q, *v;
+  Taylor2 operator()(const Operand& o) const {
+    return o.moves() ? Taylor2(q[o.index], v[o.index], 0) : Taylor2(o.constant);
+  }
+};
 
 template <class Reader, std::size_t n>
 auto read(const std::array<Operand, n>& operands, const Reader& reader) {

@@ -278,26 +278,74 @@ Reactions& Reactions::operator=(Reactions&&) noexcept = default;
 
 const std::vector<std::string>& Reactions::names() const { return self_->names; }
 
+namespace {
+
+/// The numbers that forces depend on, as their scalar wants them: values, or values with a derivative.
+struct Values {
+  using Scalar = double;
+  const double *q, *a, *lambda;
+  double position(const Operand& o) const { return PositionReader{q}(o); }
+  double acceleration(const Operand& o) const { return RateReader{a}(o); }
+  double multiplier(int row) const { return lambda[row]; }
+};
+struct ValuesAlong {
+  using Scalar = Taylor1;
+  const double *q, *a, *lambda, *dq, *da, *dlambda;
+  Taylor1 position(const Operand& o) const { return Taylor1Reader{q, dq}(o); }
+  Taylor1 acceleration(const Operand& o) const { return {RateReader{a}(o), RateReader{da}(o)}; }
+  Taylor1 multiplier(int row) const { return {lambda[row], dlambda[row]}; }
+};
+
+/// Calls add(place, number) for all that the forces are the sums of, but for the constant.
+template <class From, class Add>
+void sum(const Reactions::Implementation& self, const From& from, double t, const Add& add) {
+  using T = typename From::Scalar;
+  const auto positions = [&](const Operand& o) { return from.position(o); };
+  for (const Inertia& body : self.inertias) {
+    const auto acceleration = read(body.operands, [&](const Operand& o) { return from.acceleration(o); });
+    for (int i = 0; i < 4; ++i) {
+      if (body.places[i] < 0) continue;
+      for (int j = 0; j < 4; ++j) add(body.places[i], body.mass(i, j) * acceleration[j]);
+    }
+  }
+  for (const Torque& torque : self.torques) {
+    const auto force = torque.equation.force(read(torque.operands, positions), {}, t);
+    for (int i = 0; i < 4; ++i)
+      if (torque.places[i] >= 0) add(torque.places[i], -force[i]);
+  }
+  for_each(self.shares, [&](const auto& share) {
+    const auto g = share.equation.gradient(read(share.operands, positions));
+    const T multiplier = share.sign * from.multiplier(share.row);
+    for (std::size_t k = 0; k < g.size(); ++k)
+      if (share.places[k] >= 0) add(share.places[k], multiplier * g[k]);
+  });
+}
+
+template <class From>
+auto one_force(const Reactions::Implementation& self, int place, const From& from, double t) {
+  using T = typename From::Scalar;
+  std::array<T, 2> force{T(self.constant[place]), T(self.constant[place + 1])};
+  sum(self, from, t, [&](int at, const T& number) {
+    if (at == place || at == place + 1) force[at - place] += number;
+  });
+  return force;
+}
+
+}  // namespace
+
 void Reactions::evaluate(const double* q, const double* /*v*/, const double* a, const double* lambda,
                          const double* /*u*/, double t, double* out) const {
   std::copy(self_->constant.begin(), self_->constant.end(), out);
-  for (const Inertia& body : self_->inertias) {
-    const auto acceleration = read(body.operands, RateReader{a});
-    for (int i = 0; i < 4; ++i) {
-      if (body.places[i] < 0) continue;
-      for (int j = 0; j < 4; ++j) out[body.places[i]] += body.mass(i, j) * acceleration[j];
-    }
-  }
-  for (const Torque& torque : self_->torques) {
-    const auto force = torque.equation.force(read(torque.operands, PositionReader{q}), {}, t);
-    for (int i = 0; i < 4; ++i)
-      if (torque.places[i] >= 0) out[torque.places[i]] -= force[i];
-  }
-  for_each(self_->shares, [=](const auto& share) {
-    const auto g = share.equation.gradient(read(share.operands, PositionReader{q}));
-    for (std::size_t k = 0; k < g.size(); ++k)
-      if (share.places[k] >= 0) out[share.places[k]] += share.sign * lambda[share.row] * g[k];
-  });
+  sum(*self_, Values{q, a, lambda}, t, [out](int place, double number) { out[place] += number; });
+}
+
+std::array<double, 2> Reactions::at(int place, const double* q, const double* a, const double* lambda, double t) const {
+  return one_force(*self_, place, Values{q, a, lambda}, t);
+}
+
+std::array<Taylor1, 2> Reactions::along(int place, const double* q, const double* a, const double* lambda, double t,
+                                        const double* dq, const double* da, const double* dlambda) const {
+  return one_force(*self_, place, ValuesAlong{q, a, lambda, dq, da, dlambda}, t);
 }
 
 }  // namespace kinegraph::natural

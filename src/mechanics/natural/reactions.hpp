@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kinegraph/base/taylor.hpp"
 #include "kinegraph/mechanics/natural/system.hpp"
 
 namespace kinegraph::natural {
@@ -37,6 +39,12 @@ class Reactions {
   /// coordinate do is in its λ.
   void evaluate(const double* q, const double* v, const double* a, const double* lambda, const double* u, double t,
                 double* out) const;
+
+  /// The force names()[place], names()[place + 1] alone.
+  std::array<double, 2> at(int place, const double* q, const double* a, const double* lambda, double t) const;
+  /// The same and its derivative along (dq, da, dλ), exactly.
+  std::array<Taylor1, 2> along(int place, const double* q, const double* a, const double* lambda, double t,
+                               const double* dq, const double* da, const double* dlambda) const;
 
   struct Implementation;
 

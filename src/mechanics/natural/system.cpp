@@ -70,6 +70,22 @@ void System::acceleration(const double* q, const double* v, const double* a, dou
   });
 }
 
+void System::bias(const double* q, const double* v, double t, double* acc, double* phi_q) const {
+  for_each(self_->constraints, [=](const auto& c) {
+    acc[c.row] = c.equation.phi(read(c.operands, UniformReader{q, v}), t).dd;
+    const auto g = c.equation.gradient(read(c.operands, PositionReader{q}));
+    c.write_row(phi_q, [&g](int k) { return g[k]; });
+  });
+}
+
+void System::closure(const double* q, const double* v, double t, double* phi, double* rate) const {
+  for_each(self_->constraints, [=](const auto& c) {
+    const auto value = c.equation.phi(read(c.operands, Taylor1Reader{q, v}), t);
+    phi[c.row] = value.x;
+    rate[c.row] = value.d;
+  });
+}
+
 void System::hessian(const double* q, double /*t*/, const double* lambda, double* values) const {
   std::fill_n(values, self_->hessian.size(), 0.0);
   for_each(self_->constraints, [=](const auto& c) {

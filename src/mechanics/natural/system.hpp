@@ -41,6 +41,10 @@ class System {
   /// Φ̈ = Φ_q q̈ + Φ̇_q q̇ + Φ̇_t, and ∂Φ̈/∂q = Φ̈_q, ∂Φ̈/∂q̇ = 2 Φ̇_q, ∂Φ̈/∂q̈ = Φ_q.
   void acceleration(const double* q, const double* v, const double* a, double t, double* acc, double* acc_q,
                     double* acc_v, double* acc_a) const;
+  /// Φ_q and Φ̈ at q̈ = 0, which is Φ̇_q q̇ + Φ̇_t: what accelerations need, and no more.
+  void bias(const double* q, const double* v, double t, double* acc, double* phi_q) const;
+  /// Φ and Φ̇ in one pass: how far a state is from its constraints.
+  void closure(const double* q, const double* v, double t, double* phi, double* rate) const;
   /// Σₖ λₖ ∂²Φₖ/∂q²: the derivative of Φ_qᵀ λ (by hessian_pattern, both triangles).
   std::span<const Entry> hessian_pattern() const;
   void hessian(const double* q, double t, const double* lambda, double* values) const;
