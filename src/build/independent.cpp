@@ -6,7 +6,8 @@
 namespace kinegraph::build {
 namespace {
 
-constexpr double kRelativeColumn = 0.1;  // how much the columns of declared coordinates are scaled down
+constexpr double kRelativeColumn = 0.1;    // how much the columns of declared coordinates are scaled down
+constexpr double kPreferredColumn = 0.03;  // and those of preferred ones
 
 }  // namespace
 
@@ -15,18 +16,23 @@ IndependentChoice::IndependentChoice(const natural::System& system, int relative
     : system_(system),
       n_(system.coordinates()),
       m_(system.constraints()),
-      relative_(relative_coordinates),
       excluded_(m_, 0),
       banned_(n_, 0),
       used_column_(n_, 0),
       used_row_(m_, 0),
       phi_(m_, 0.0),
-      phi_q_(system.jacobian_pattern().size(), 0.0) {
+      phi_q_(system.jacobian_pattern().size(), 0.0),
+      scale_(n_, 1.0) {
+  std::fill(scale_.end() - relative_coordinates, scale_.end(), kRelativeColumn);
   for (int r : redundant) excluded_[r] = 1;
   independent_.reserve(n_);
 }
 
-void IndependentChoice::load(const double* q, double t, double relative_column) {
+void IndependentChoice::prefer(const std::vector<int>& columns) {
+  for (int c : columns) scale_[c] = kPreferredColumn;
+}
+
+void IndependentChoice::load(const double* q, double t, bool scaled) {
   system_.position(q, t, phi_.data(), phi_q_.data());
   matrix_.assign(static_cast<std::size_t>(n_) * m_, 0.0);  // allocates on the first use only
   const auto pattern = system_.jacobian_pattern();
@@ -36,7 +42,7 @@ void IndependentChoice::load(const double* q, double t, double relative_column) 
     double largest = 0;
     for (int c = 0; c < n_; ++c) largest = std::max(largest, std::abs(row[c]));
     for (int c = 0; c < n_ && largest > 0; ++c) row[c] /= largest;
-    for (int c = n_ - relative_; c < n_; ++c) row[c] *= relative_column;
+    for (int c = 0; c < n_ && scaled; ++c) row[c] *= scale_[c];
   }
 }
 
@@ -72,7 +78,7 @@ double IndependentChoice::eliminate(const std::vector<char>* banned) {
 }
 
 const std::vector<int>& IndependentChoice::choose(const double* q, double t) {
-  load(q, t, kRelativeColumn);
+  load(q, t, true);
   eliminate(nullptr);
   independent_.clear();
   for (int c = n_ - 1; c >= 0; --c) {
@@ -85,12 +91,12 @@ const std::vector<int>& IndependentChoice::choose(const double* q, double t) {
 }
 
 double IndependentChoice::margin(const double* q, double t) {
-  load(q, t, 1);
+  load(q, t, false);
   return eliminate(nullptr);
 }
 
 double IndependentChoice::quality(const double* q, double t, const std::vector<int>& independent) {
-  load(q, t, kRelativeColumn);
+  load(q, t, true);
   std::fill(banned_.begin(), banned_.end(), 0);
   for (int i : independent) banned_[i] = 1;
   return eliminate(&banned_);

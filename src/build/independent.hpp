@@ -14,6 +14,9 @@ class IndependentChoice {
   explicit IndependentChoice(const natural::System& system, int relative_coordinates,
                              const std::vector<int>& redundant = {});
 
+  /// Coordinates that are to be independent as long as they can, before the declared relative ones.
+  void prefer(const std::vector<int>& columns);
+
   /// Chooses at a pose. The choice is good when quality() is near one, and useless at zero.
   const std::vector<int>& choose(const double* q, double t);
   /// How well coordinates chosen before still serve at this pose: the smallest pivot without them, rows scaled to one.
@@ -23,12 +26,12 @@ class IndependentChoice {
 
  private:
   double eliminate(const std::vector<char>* banned);
-  void load(const double* q, double t, double relative_column);
+  void load(const double* q, double t, bool scaled);
 
   const natural::System& system_;
-  int n_, m_, relative_;
+  int n_, m_;
   std::vector<char> excluded_, banned_, used_column_, used_row_;
-  std::vector<double> matrix_, phi_, phi_q_;
+  std::vector<double> matrix_, phi_, phi_q_, scale_;
   std::vector<int> independent_;
 };
 

@@ -8,7 +8,7 @@ namespace kinegraph::filter {
 
 /// A pendulum, x = (θ, ω), for tests of estimators:   θ̈ = −k sin θ + white noise of density s.
 /// Sensor 0 reads the angle, sensor 1 the rate. With `linear`, sin θ is θ.
-class Pendulum final : public StateSpace {
+class Pendulum : public StateSpace {
  public:
   double k = 9.81, density = 0.5;
   bool linear = false;
