@@ -1,0 +1,325 @@
+#include "kinegraph/filter/particle_filter.hpp"
+
+#include <fmt/format.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kinegraph::filter {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr int kFewParticles = 128;  // up to here one thread is faster
+constexpr int kBlock = 32, kMostBlocks = 16;
+constexpr double kSameTime = 1e-9;  // times nearer than this share of a step are one
+
+Result<std::monostate> check(const StateSpace& space, double t, const std::vector<Particle>& start, int branches,
+                             const ParticleOptions& options) {
+  if (start.empty()) return Failure::bad_input("particles: there is none to start from");
+  if (!std::isfinite(t)) return Failure::bad_input("particles: the time of the start is not a number");
+  double most = kNever;
+  for (const Particle& p : start) {
+    if (p.x.size() != space.stored() || !p.x.allFinite()) {
+      return Failure::internal(fmt::format("particles: a state of {} numbers, all finite, is wanted", space.stored()));
+    }
+    if (p.branch < 0 || p.branch >= branches) {
+      return Failure::internal(fmt::format("particles: branch {} of {}", p.branch, branches));
+    }
+    if (!std::isnan(p.log_weight)) most = std::max(most, p.log_weight);
+  }
+  if (!std::isfinite(most)) return Failure::bad_input("particles: all weigh nothing");
+  if (!(options.step > 0)) return Failure::bad_input(fmt::format("step: must be > 0, is {:g}", options.step));
+  if (!(options.noise_factor > 0)) {
+    return Failure::bad_input(fmt::format("noise factor: must be > 0, is {:g}", options.noise_factor));
+  }
+  return std::monostate();
+}
+
+}  // namespace
+
+struct ParticleFilter::Kept final : Snapshot {
+  Cloud cloud;
+};
+
+ParticleFilter::ParticleFilter(const StateSpace& space, const ParticleOptions& options, int particles)
+    : options_(options), stored_(space.stored()) {
+  const int n = particles;
+  const int blocks = n <= kFewParticles ? 1 : std::min(kMostBlocks, (n + kBlock - 1) / kBlock);
+  blocks_.resize(blocks);
+  for (int b = 0; b < blocks; ++b) {
+    Block& block = blocks_[b];
+    block.first = static_cast<int>(static_cast<long>(n) * b / blocks);
+    block.last = static_cast<int>(static_cast<long>(n) * (b + 1) / blocks);
+    block.space = space.clone();
+    block.proposal = std::make_unique<ParticleProposal>(*block.space, options.proposal, options.noise_factor);
+    block.here.setZero(stored_);
+    block.next.setZero(stored_);
+    block.normal.setZero(space.noises());
+  }
+  options_.noise_steps = std::max(1, options_.noise_steps);
+  const int threads = std::min({options.threads, blocks, tbb::info::default_concurrency()});
+  if (threads > 1) arena_ = std::make_unique<tbb::task_arena>(threads);
+  parent_.resize(n);
+  gathered_.resize(static_cast<std::size_t>(n) * stored_);
+  gathered_weight_.resize(n);
+  gathered_branch_.resize(n);
+  aimed_.resize(n);
+  chosen_.resize(n);
+  taken_.resize(n);
+  for (auto& stage : stage_x_) stage.resize(static_cast<std::size_t>(n) * stored_);
+  for (auto& stage : stage_weight_) stage.resize(n);
+}
+
+Result<std::unique_ptr<ParticleFilter>> ParticleFilter::create(const StateSpace& space, double t,
+                                                               const std::vector<Particle>& start, int branches,
+                                                               const ParticleOptions& options) {
+  if (auto good = check(space, t, start, branches, options); !good) return good.failure();
+  const int n = static_cast<int>(start.size());
+  std::unique_ptr<ParticleFilter> filter(new ParticleFilter(space, options, n));
+  std::vector<int> order(n);
+  for (int i = 0; i < n; ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return start[a].branch < start[b].branch; });
+  Cloud& cloud = filter->cloud_;
+  cloud.t = t;
+  cloud.x.reserve(static_cast<std::size_t>(n) * space.stored());
+  for (int i : order) {
+    const Particle& p = start[i];
+    cloud.x.insert(cloud.x.end(), p.x.begin(), p.x.end());
+    cloud.branch.push_back(p.branch);
+    cloud.log_weight.push_back(std::isnan(p.log_weight) ? kNever : p.log_weight);
+  }
+  cloud.arrived = cloud.x;
+  cloud.log_prior = cloud.log_weight;
+  cloud.weight.resize(n);
+  cloud.probability.resize(branches);
+  cloud.readings.reserve(space.sensors().size());
+  filter->normalise();
+  const auto heaviest = std::max_element(cloud.weight.begin(), cloud.weight.end()) - cloud.weight.begin();
+  filter->blocks_[0].space->choose(t, filter->x(static_cast<int>(heaviest)), filter->chart_);
+  cloud.log_prior = cloud.log_weight;
+  cloud.evidence = 0;
+  return filter;
+}
+
+Result<std::monostate> ParticleFilter::push(const Measurement& measurement) {
+  const int known = static_cast<int>(sensors().size());
+  if (measurement.sensor < 0 || measurement.sensor >= known) {
+    return Failure::bad_input(fmt::format("reading of sensor {}: there are {}", measurement.sensor, known));
+  }
+  if (!std::isfinite(measurement.t)) return Failure::bad_input("a reading's time is not a number");
+  if (measurement.t < cloud_.t - kSameTime * options_.step) {
+    return Failure::no_answer(
+        fmt::format("a reading of t = {:g} came after the estimate had reached t = {:g}", measurement.t, cloud_.t));
+  }
+  if (measurement.t > cloud_.t + kSameTime * options_.step) {
+    const Motion motion = begin(measurement.t);
+    cloud_.readings.push_back(measurement);
+    return finish(&motion);
+  }
+  cloud_.readings.push_back(measurement);
+  return finish(nullptr);
+}
+
+Result<std::monostate> ParticleFilter::advance(double t) {
+  if (!std::isfinite(t)) return Failure::bad_input("the time to move on to is not a number");
+  if (t < cloud_.t - kSameTime * options_.step) {
+    return Failure::no_answer(fmt::format("cannot go back to t = {:g} from t = {:g}", t, cloud_.t));
+  }
+  if (t <= cloud_.t + kSameTime * options_.step) return std::monostate();
+  const Motion motion = begin(t);
+  return finish(&motion);
+}
+
+// Leaves the readings at the present time behind: from here on they count in the weights only.
+ParticleFilter::Motion ParticleFilter::begin(double t) {
+  resample();
+  cloud_.log_prior = cloud_.log_weight;
+  cloud_.evidence_before = cloud_.evidence;
+  cloud_.readings.clear();
+
+  Motion motion;
+  const int at_once = options_.noise_steps;
+  motion.from = cloud_.t;
+  motion.steps = std::max(1, static_cast<int>(std::ceil((t - cloud_.t) / options_.step - kSameTime)));
+  motion.h = (t - cloud_.t) / motion.steps;
+  motion.first_span = (motion.steps - 1) % at_once + 1;
+  motion.first_draw = cloud_.draw + 1;
+  cloud_.draw += (motion.steps + at_once - 1) / at_once;
+  cloud_.span = motion.h * std::min(motion.steps, at_once);
+  cloud_.t = t;
+  return motion;
+}
+
+Result<std::monostate> ParticleFilter::finish(const Motion* motion) {
+  const bool told = on_innovation && !cloud_.readings.empty();
+  belief_known_ = false;
+  run(motion, told);
+  refine();
+  if (normalise()) {
+    if (told) tell();
+    return std::monostate();
+  }
+  if (cloud_.readings.empty()) {
+    return Failure::no_answer(fmt::format("t = {:g}: no particle could be moved to this time", cloud_.t));
+  }
+  // Without this reading the belief may still stand.
+  const std::string& name = sensors()[cloud_.readings.back().sensor].name;
+  cloud_.readings.pop_back();
+  run(nullptr, false);
+  refine();
+  normalise();
+  return Failure::no_answer(fmt::format("t = {:g}: no particle can say what sensor '{}' would read", cloud_.t, name));
+}
+
+void ParticleFilter::run(const Motion* motion, bool told) {
+  const int blocks = static_cast<int>(blocks_.size());
+  if (arena_) {
+    const auto one = [&](int b) { run_block(blocks_[b], motion, told); };
+    arena_->execute([&] { tbb::parallel_for(0, blocks, one, tbb::simple_partitioner()); });
+  } else {
+    for (Block& block : blocks_) run_block(block, motion, told);
+  }
+}
+
+void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
+  block.sums = {};
+  for (int i = block.first; i < block.last; ++i) {
+    if (motion && cloud_.log_prior[i] > kNever && !move(block, *motion, i)) cloud_.log_prior[i] = kNever;
+    if (cloud_.log_prior[i] == kNever) {
+      cloud_.log_weight[i] = kNever;
+      continue;
+    }
+    std::copy_n(arrived(i), stored_, x(i));
+    const Random random(options_.seed, cloud_.draw, static_cast<std::uint32_t>(i));
+    const double weight = told ? std::exp(cloud_.log_prior[i]) : 0;
+    cloud_.log_weight[i] = cloud_.log_prior[i] + block.proposal->draw(cloud_.t, cloud_.span, cloud_.readings, random,
+                                                                      x(i), weight, told ? &block.sums : nullptr);
+    if (cloud_.log_weight[i] == kNever) std::copy_n(arrived(i), stored_, x(i));
+  }
+}
+
+// The motion to the time of the readings, with the noise of all spans but the last.
+bool ParticleFilter::move(Block& block, const Motion& motion, int particle) {
+  std::copy_n(x(particle), stored_, block.here.data());
+  std::uint64_t draw = motion.first_draw;
+  int left = motion.first_span, taken = motion.first_span;
+  for (int k = 0; k < motion.steps; ++k) {
+    const double t = motion.from + k * motion.h;
+    if (!block.space->advance(t, motion.h, block.here.data(), block.next.data())) return false;
+    block.here.swap(block.next);
+    if (--left > 0 || k + 1 == motion.steps) continue;
+    Random(options_.seed, draw++, static_cast<std::uint32_t>(particle))
+        .normal(block.normal.data(), static_cast<int>(block.normal.size()));
+    if (!block.space->disturb(t + motion.h, taken * motion.h, block.here.data(), block.normal.data())) return false;
+    left = taken = options_.noise_steps;
+  }
+  if (!block.here.allFinite()) return false;
+  std::copy_n(block.here.data(), stored_, arrived(particle));
+  return true;
+}
+
+/// Weights that sum to one, the branches' probabilities, what the readings say for the model as a whole.
+bool ParticleFilter::normalise() {
+  const int n = particles();
+  double most = kNever, sum = 0;
+  for (double w : cloud_.log_weight) most = std::max(most, w);
+  if (most == kNever) return false;
+  for (int i = 0; i < n; ++i) sum += cloud_.weight[i] = std::exp(cloud_.log_weight[i] - most);
+  const double log_sum = most + std::log(sum);
+  std::fill(cloud_.probability.begin(), cloud_.probability.end(), 0.0);
+  for (int i = 0; i < n; ++i) {
+    cloud_.log_weight[i] -= log_sum;
+    cloud_.weight[i] /= sum;
+    cloud_.probability[cloud_.branch[i]] += cloud_.weight[i];
+  }
+  double all = 0;
+  for (double p : cloud_.probability) all += p;
+  for (double& p : cloud_.probability) p /= all;
+  cloud_.evidence = cloud_.evidence_before + log_sum;
+  for (const Measurement& m : cloud_.readings) {
+    const auto& channels = sensors()[m.sensor].channels;
+    for (std::size_t row = 0; row < channels.size(); ++row) {
+      if (std::isnan(m.y[row])) continue;
+      cloud_.evidence -= std::log(options_.noise_factor * channels[row].noise * std::sqrt(2 * M_PI));
+    }
+  }
+  return true;
+}
+
+// e and S = E[e eᵀ] − ē ēᵀ + R over the particles before the reading.
+void ParticleFilter::tell() {
+  const Measurement& reading = cloud_.readings.back();
+  const auto& channels = sensors()[reading.sensor].channels;
+  InnovationSums sums;
+  for (const Block& block : blocks_) sums.add(block.sums);
+  if (!(sums.weight > 0)) return;
+  Innovation told;
+  told.t = reading.t;
+  told.sensor = reading.sensor;
+  told.e.fill(std::numeric_limits<double>::quiet_NaN());
+  told.sd = told.e;
+  Eigen::Matrix<double, kMostRows, kMostRows> S;
+  Eigen::Matrix<double, kMostRows, 1> e;
+  S.setIdentity();
+  e.setZero();
+  for (std::size_t r = 0; r < channels.size(); ++r) {
+    if (std::isnan(reading.y[r])) continue;
+    e[r] = told.e[r] = sums.e[r] / sums.weight;
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      if (std::isnan(reading.y[c])) continue;
+      S(r, c) = sums.square[r * kMostRows + c] / sums.weight - e[r] * sums.e[c] / sums.weight;
+    }
+    const double sd = options_.noise_factor * channels[r].noise;
+    S(r, r) += sd * sd;
+    told.sd[r] = std::sqrt(S(r, r));
+    ++told.rows;
+  }
+  told.nis = e.dot(S.llt().solve(e));
+  on_innovation(told);
+}
+
+const Belief& ParticleFilter::belief() const {
+  if (belief_known_) return belief_;
+  const auto& p = cloud_.probability;
+  const int branch = static_cast<int>(std::max_element(p.begin(), p.end()) - p.begin());
+  const auto range = std::equal_range(cloud_.branch.begin(), cloud_.branch.end(), branch);
+  const std::ptrdiff_t first = range.first - cloud_.branch.begin(), n = range.second - range.first;
+  belief_.t = cloud_.t;
+  belief_.branch = branch;
+  belief_.chart = chart_;  // so that the belief depends on the particles alone, not on what was asked before
+  const double* states = cloud_.x.data() + first * stored_;
+  if (!moments_.compute(*blocks_[0].space, cloud_.t, states, cloud_.weight.data() + first, static_cast<int>(n),
+                        belief_)) {
+    // Not even a chart: the most probable particle, and nothing known of its spread.
+    const auto heaviest = std::max_element(cloud_.weight.begin() + first, cloud_.weight.begin() + first + n);
+    const double* best = cloud_.x.data() + (heaviest - cloud_.weight.begin()) * stored_;
+    belief_.x = Eigen::Map<const VectorXd>(best, stored_);
+    const int d = blocks_[0].space->tangent();
+    belief_.P = 1e12 * MatrixXd::Identity(d, d);
+  }
+  belief_known_ = true;
+  return belief_;
+}
+
+std::unique_ptr<Snapshot> ParticleFilter::snapshot() const { return std::make_unique<Kept>(); }
+
+void ParticleFilter::save(Snapshot& snapshot) const { static_cast<Kept&>(snapshot).cloud = cloud_; }
+
+void ParticleFilter::restore(const Snapshot& snapshot) {
+  cloud_ = static_cast<const Kept&>(snapshot).cloud;
+  belief_known_ = false;
+}
+
+void ParticleFilter::visit(const std::function<void(const double*, double, int)>& see) const {
+  for (int i = 0; i < particles(); ++i) {
+    if (cloud_.weight[i] > 0) {
+      see(cloud_.x.data() + static_cast<std::ptrdiff_t>(i) * stored_, cloud_.weight[i], cloud_.branch[i]);
+    }
+  }
+}
+
+}  // namespace kinegraph::filter

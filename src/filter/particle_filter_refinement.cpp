@@ -1,0 +1,166 @@
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "kinegraph/filter/particle_filter.hpp"
+#include "kinegraph/filter/particle_resampling.hpp"
+
+namespace kinegraph::filter {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kParents = 0x706172656e743031, kKernel = 0x6b65726e656c3031;  // keys of random numbers
+constexpr int kMostStages = 30;
+constexpr double kFewer = 0.25;        // from a power that asks too much to the next
+constexpr double kLeastPower = 1e-8;
+
+/// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing.
+double weights(const double* log_weight, int n, double* w) {
+  const double most = *std::max_element(log_weight, log_weight + n);
+  if (!(most > kNever)) return kNever;
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += w[i] = std::exp(log_weight[i] - most);
+  return most + std::log(sum);
+}
+
+}  // namespace
+
+/// Weighted particles from which others are drawn.
+struct ParticleFilter::Source {
+  const double* x = nullptr;
+  const double* log_weight = nullptr;
+  int n = 0;
+  double span = 0;   // seconds of process noise that they do not have yet
+  double power = 0;  // of the likelihood of the readings, by which they have not been weighed yet
+  std::uint64_t stage = 0;
+  const double* at(int i, int stored) const { return x + static_cast<std::ptrdiff_t>(i) * stored; }
+};
+
+template <class Task>
+void ParticleFilter::each(int n, const Task& task) {
+  const int blocks = static_cast<int>(blocks_.size());
+  const auto one = [&](int b) {
+    const int last = static_cast<int>(static_cast<long>(n) * (b + 1) / blocks);
+    task(blocks_[b], static_cast<int>(static_cast<long>(n) * b / blocks), last);
+  };
+  if (arena_) {
+    arena_->execute([&] { tbb::parallel_for(0, blocks, one, tbb::simple_partitioner()); });
+  } else {
+    for (int b = 0; b < blocks; ++b) one(b);
+  }
+}
+
+double ParticleFilter::aim(Block& block, const Source& source, int i, ParticleOrigin& origin) {
+  origin = {source.at(i, stored_), source.span, kernels_.of(i)};
+  const double log_weight = block.proposal->aim(cloud_.t, origin, cloud_.readings, source.power);
+  if (log_weight > kNever || !origin.kernel) return log_weight;
+  origin.kernel = nullptr;  // too wide for the machine: the particle alone
+  return block.proposal->aim(cloud_.t, origin, cloud_.readings, source.power);
+}
+
+/// Draws `count` particles from the kernels of others: which kernel, by what the readings say of it as far as they are
+/// linear, λ; where in it, with the readings in sight. The rest is weighed,
+///
+///     parent i by wᵢ λᵢ,    child k:   w = Σ wᵢ λᵢ / count · p(y | x) p(n) / q(n) / λ
+bool ParticleFilter::spread(const Source& source, int count, double* x, double* log_weight) {
+  each(source.n, [&](Block& block, int first, int last) {
+    ParticleOrigin origin;
+    for (int i = first; i < last; ++i) {
+      aimed_[i] = source.log_weight[i] > kNever ? aim(block, source, i, origin) : kNever;
+    }
+  });
+  for (int i = 0; i < source.n; ++i) chosen_[i] = aimed_[i] > kNever ? source.log_weight[i] + aimed_[i] : kNever;
+  const double sum = weights(chosen_.data(), source.n, chosen_.data());
+  if (!(sum > kNever)) return false;
+  const double u = Random(options_.seed ^ kParents, cloud_.draw, static_cast<std::uint32_t>(source.stage)).uniform();
+  systematic(chosen_.data(), source.n, u, count, taken_.data());
+  const double share = sum - std::log(count);
+  each(count, [&](Block& block, int first, int last) {
+    ParticleOrigin origin;
+    int aimed_at = -1;
+    for (int k = first; k < last; ++k) {
+      const int parent = taken_[k];
+      if (parent != aimed_at) aim(block, source, aimed_at = parent, origin);
+      const Random random(options_.seed ^ (kKernel + source.stage), cloud_.draw, static_cast<std::uint32_t>(k));
+      double* state = x + static_cast<std::ptrdiff_t>(k) * stored_;
+      const double drawn =
+          block.proposal->draw(cloud_.t, origin, cloud_.readings, source.power, random, state);
+      log_weight[k] = drawn > kNever ? share + drawn - aimed_[parent] : kNever;
+      if (!(drawn > kNever)) std::copy_n(origin.x, stored_, state);
+    }
+  });
+  return *std::max_element(log_weight, log_weight + count) > kNever;
+}
+
+/// After readings: branches whose weights have become too uneven are drawn anew. That is done here and not after the
+/// fact, as the few particles that are left then do not tell any more what there was around them.
+void ParticleFilter::refine() {
+  if (!(options_.kernel > 0) || cloud_.readings.empty()) return;
+  for (int first = 0, n = 0; first < particles(); first += n) {
+    const int branch = cloud_.branch[first];
+    n = static_cast<int>(std::upper_bound(cloud_.branch.begin() + first, cloud_.branch.end(), branch) -
+                         cloud_.branch.begin()) -
+        first;
+    const double before = weights(cloud_.log_prior.data() + first, n, chosen_.data());
+    const double after = weights(cloud_.log_weight.data() + first, n, chosen_.data());
+    if (n < 2 || before < std::log(options_.dead_branch) || !(after > kNever)) continue;
+    if (effective_size(chosen_.data(), n) >= std::min(0.5, options_.resample) * n) continue;
+    if (refine_branch(first, n)) ++cloud_.resamplings;
+  }
+}
+
+/// The readings are taken in by powers of their likelihood that sum to one, each so large that the weights do not
+/// become too uneven.
+bool ParticleFilter::refine_branch(int first, int n) {
+  const double goal = (getenv("GOAL") ? atof(getenv("GOAL")) : std::min(0.5, options_.resample)) * n;
+  Source source{arrived(first), cloud_.log_prior.data() + first, n, cloud_.span, 1, 0};
+  double left = 1;
+  int to = 0;
+  for (int stages = 0; left > 0 && stages < kMostStages; ++stages) {
+    weights(source.log_weight, n, chosen_.data());
+    kernels_.build(*blocks_[0].space, cloud_.t, source.x, chosen_.data(), n, options_.kernel, chart_);
+    for (;; source.power *= kFewer) {
+      ++source.stage;
+      const bool drawn = spread(source, n, stage_x_[to].data(), stage_weight_[to].data());
+      if (drawn) {
+        weights(stage_weight_[to].data(), n, chosen_.data());
+        if (effective_size(chosen_.data(), n) >= goal) break;
+      }
+      if (source.power < kLeastPower) {
+        if (!drawn) return false;
+        break;
+      }
+    }
+    left -= source.power;
+    source.power = std::min(left, source.power / kFewer);
+    source.x = stage_x_[to].data();
+    source.log_weight = stage_weight_[to].data();
+    source.span = 0;
+    to = 1 - to;
+  }
+  if (left > 0) return false;
+  std::copy_n(source.x, static_cast<std::ptrdiff_t>(n) * stored_, x(first));
+  std::copy_n(source.log_weight, n, cloud_.log_weight.data() + first);
+  return true;
+}
+
+/// More or fewer particles of a branch, n from `first` on: `count` to `to` of what is gathered.
+bool ParticleFilter::spread_copies(int first, int n, int to, int count, double log_probability) {
+  if (!(options_.kernel > 0) || !options_.stratified || n < 2) return false;
+  const Source source{x(first), cloud_.log_weight.data() + first, n, 0, 0, 0};
+  kernels_.build(*blocks_[0].space, cloud_.t, source.x, cloud_.weight.data() + first, n, options_.kernel, chart_);
+  if (!spread(source, count, gathered_.data() + static_cast<std::ptrdiff_t>(to) * stored_,
+              gathered_weight_.data() + to)) {
+    return false;
+  }
+  for (int k = to; k < to + count; ++k) {
+    if (gathered_weight_[k] > kNever) gathered_weight_[k] = log_probability - std::log(count);
+    gathered_branch_[k] = cloud_.branch[first];
+  }
+  return true;
+}
+
+}  // namespace kinegraph::filter
