@@ -81,6 +81,10 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
   app.add_option("--loops", loops, "of a robot: the file that closes its loops; default: robot.loops.yaml beside it")
       ->type_name("FILE.yaml")
       ->group(group);
+  app.add_option("--sensor-file", sensor_file,
+                 "of a robot: the file with its sensors; default: robot.sensors.yaml beside it")
+      ->type_name("FILE.yaml")
+      ->group(group);
   app.add_flag("--strict", strict, "of a robot: doubtful physics is an error, not a warning")->group(group);
   app.add_option("--threads", threads, "default: all cores; the result does not depend on it")
       ->type_name("N")
@@ -120,6 +124,9 @@ void CommonOptions::check_effect(OptionReader& reader, const Model& read) const 
   } else if (!loops.empty() && is_sdf(model)) {
     reader.fault("loops", "is for URDF files: an SDF file closes its loops itself");
   }
+  if (!sensor_file.empty() && !read.spatial()) {
+    reader.fault("sensor-file", "is for robots: a planar model has its sensors itself");
+  }
   if (base.empty()) return;
   if (!read.spatial()) {
     fmt::print(stderr, "warning: --base {} has no effect: a planar model says itself which points are fixed\n", base);
@@ -138,6 +145,7 @@ Result<Model> CommonOptions::read_model() const {
   ReadOptions options;
   options.strict = strict;
   options.loops = loops;
+  options.sensors = sensor_file;
   if (!base.empty()) options.base = base == "floating" ? Robot::Base::floating : Robot::Base::fixed;
   Result<Model> read = kinegraph::read_model(model, options);
   if (!read) return read;

@@ -35,10 +35,10 @@ void Outputs::sample(double t, const double* row) {
 
 Failure Outputs::why_failed() { return writer_->finish().failure(); }
 
-Done Outputs::write(const Summary& summary, const Trajectory* trajectory, const Progress& progress) {
+Done Outputs::write(const Summary& summary, const Trajectory* trajectory, const Progress& progress, bool silent) {
   if (interrupted()) return Failure::interrupted();
   const auto is_stdout = [](const std::optional<OutputFile>& file) { return file && file->path() == "-"; };
-  const bool silent = is_stdout(trajectory_) || is_stdout(json_);
+  silent = silent || is_stdout(trajectory_) || is_stdout(json_);
 
   std::string written;
   if (trajectory_ && trajectory) {

@@ -27,8 +27,9 @@ class Outputs {
   bool failed() const { return failed_; }
   Failure why_failed();  ///< after failed()
 
-  /// Writes what is asked for; prints the summary unless standard output carries data.
-  Done write(const Summary& summary, const Trajectory* trajectory, const Progress& progress);
+  /// Writes what is asked for; prints the summary unless standard output carries data (of this, or `silent`: of another
+  /// output).
+  Done write(const Summary& summary, const Trajectory* trajectory, const Progress& progress, bool silent = false);
 
  private:
   std::optional<OutputFile> trajectory_, json_;

@@ -4,10 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <limits>
+#include <optional>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/step/lie_stepper.hpp"
+#include "kinegraph/task/sensed_simulation.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 
@@ -32,7 +34,8 @@ class Simulate final : public Verb {
         "  kinegraph simulate fourbar.yaml --formulation independent --integrator trapezoidal --window 10\n"
         "  kinegraph simulate fourbar.yaml --input torque.csv --reactions --out motion.csv\n"
         "  kinegraph simulate fourbar.yaml --weights soft --soft-scale dynamics=0.1\n"
-        "  kinegraph simulate robot.urdf --time 2 --integrator dopri5 --poses --out motion.csv\n\n"
+        "  kinegraph simulate robot.urdf --time 2 --integrator dopri5 --poses --out motion.csv\n"
+        "  kinegraph simulate fourbar_gyro.yaml --sensors readings.csv --out truth.csv --seed 1\n\n"
         "--out has a row per step (per N steps with --every N): t, then\n"
         "  of every point     P1.x P1.y P1.vx P1.vy P1.ax P1.ay\n"
         "  of every angle     theta.q theta.v theta.a\n"
@@ -46,6 +49,11 @@ class Simulate final : public Verb {
         "(.fx\n"
         ".fy) and torques on bodies (.tau) do, by their names; of a robot joints (elbow.tau) and loads on links "
         "(hand.load.fx).\n"
+        "--sensors is a log of what the model's sensors read, each at its own rate, with noise, offset, rounding, "
+        "outliers,\n"
+        "losses and delay as the model says; the numbers come from --seed. 'kinegraph estimate' reads it. --disturbed "
+        "drives\n"
+        "the motion by the model's process noise and unknown forces, which estimators assume.\n"
         "Integrators of robots, and of planar machines with --method step:\n  " +
         explicit_methods() + "\n";
     return text;
@@ -56,13 +64,16 @@ class Simulate final : public Verb {
  private:
   task::SimulateOptions read_options(OptionReader& reader);
   Failure check_applies(bool robot) const;
+  Done run_sensed(const Model& model, const task::SimulateOptions& options, Outputs& outputs, ProgressBar& bar,
+                  bool robot);
   void choose_where_samples_go(const Model& model, Outputs& outputs, task::SimulateOptions& options) const;
 
   CommonOptions common_;
   std::string time_ = "5", step_ = "1ms", window_ = "2", every_ = "1";
-  std::string formulation_ = "natural", method_ = "smoother", integrator_, weights_ = "hard", input_, columns_;
+  std::string formulation_ = "natural", method_ = "smoother", integrator_, weights_ = "hard", input_, columns_,
+              sensors_;
   std::vector<std::string> soft_scale_;
-  bool reactions_ = false, poses_ = false;
+  bool reactions_ = false, poses_ = false, disturbed_ = false;
   const CLI::Option *method_option_ = nullptr, *formulation_option_ = nullptr;
   std::vector<std::pair<std::string, const CLI::Option*>> of_graphs_only_;  // mean nothing where there are robots
 };
@@ -91,6 +102,9 @@ void Simulate::declare(CLI::App& app) {
   app.add_flag("--reactions", reactions_, "also the joint forces");
   app.add_flag("--poses", poses_, "of a robot: also the pose of every link");
   app.add_option("--every", every_, "keep every N-th step in --out")->type_name("N");
+  app.add_option("--sensors", sensors_, "write what the model's sensors read; - is standard output")
+      ->type_name("FILE.csv");
+  app.add_flag("--disturbed", disturbed_, "driven by the model's process noise and unknown forces, from --seed");
   common_.declare(app, true);
   for (const char* name : {"window", "weights", "soft-scale"}) {
     of_graphs_only_.emplace_back(name, app.get_option(std::string("--") + name));
@@ -99,9 +113,20 @@ void Simulate::declare(CLI::App& app) {
   formulation_option_ = app.get_option("--formulation");
 }
 
-/// What does not apply to robots is refused, not passed over.
+/// What does not apply to robots, or to a motion driven by noise, is refused, not passed over.
 Failure Simulate::check_applies(bool robot) const {
   OptionReader reader;
+  if (disturbed_) {
+    for (const auto& [name, option] : of_graphs_only_) {
+      if (option->count() > 0) reader.fault(name, "has no meaning with --disturbed, which is time stepping");
+    }
+    if (method_option_->count() > 0 && method_ != "step") {
+      reader.fault("method", "must be step with --disturbed, is '" + method_ + "'");
+    }
+    if (reactions_) reader.fault("reactions", "cannot be had with --disturbed");
+    if (poses_) reader.fault("poses", "cannot be had with --disturbed");
+    return reader.failure();
+  }
   if (!robot) {
     if (poses_) reader.fault("poses", "is for robots and --formulation screw");
     return reader.failure();
@@ -137,6 +162,9 @@ task::SimulateOptions Simulate::read_options(OptionReader& reader) {
     if (!options.soft_scale.emplace(name, factor).second) reader.fault("soft-scale", quote(name) + " is given twice");
   }
   if (!soft_scale_.empty() && weights_ == "hard") reader.fault("soft-scale", "needs --weights soft");
+  const auto same = [&](const std::string& other) { return !sensors_.empty() && sensors_ == other; };
+  if (same(common_.out)) reader.fault("out, sensors", "both name the file " + quote(sensors_));
+  if (same(common_.json)) reader.fault("json, sensors", "both name the file " + quote(sensors_));
   if (!columns_.empty() && input_.empty()) reader.fault("columns", "names the columns of --input, which is not given");
   return options;
 }
@@ -223,6 +251,45 @@ Summary summarize_robot(const std::string& model, const task::SimulateSummary& f
   return summary;
 }
 
+Summary summarize_disturbed(const std::string& model, const task::SimulateSummary& found) {
+  Summary summary = begin_summary(model, found);
+  summary.add("disturbed", true, "driven by noise")
+      .add("degrees_of_freedom", found.degrees_of_freedom, "degrees of freedom")
+      .add("wall_s", found.wall_s, "computed in", "s")
+      .add("step_us", found.step_us, "per step", "µs");
+  return summary;
+}
+
+Done Simulate::run_sensed(const Model& model, const task::SimulateOptions& options, Outputs& outputs, ProgressBar& bar,
+                          bool robot) {
+  std::optional<OutputFile> file;
+  if (!sensors_.empty()) {
+    Result<OutputFile> opened = OutputFile::create(sensors_);
+    if (!opened) return opened.failure();
+    file.emplace(*std::move(opened));
+  }
+  const Result<task::SensedResult> result =
+      task::simulate_sensed(model, {options, file.has_value(), disturbed_, common_.seed_value});
+  if (!result && outputs.failed()) return outputs.why_failed();
+  if (!result) return result.failure();
+  const task::SimulateSummary& found = result->motion.summary;
+  for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  Summary summary = disturbed_ ? summarize_disturbed(common_.model, found)
+                    : robot    ? summarize_robot(common_.model, found)
+                               : summarize(common_.model, found);
+  if (file) {
+    const Trajectory& readings = result->readings;
+    summary.add("seed", common_.seed_value, "seed")
+        .add("sensors", static_cast<long>(model.sensors.size()), "sensors")
+        .add("readings_lost", result->lost, "readings lost");
+    if (Done done = write_csv(*file, readings, bar.callback(), true); !done) return done;
+    if (sensors_ == "-") return outputs.write(summary, &result->motion.trajectory, bar.callback(), true);
+    summary.add_text(
+        fmt::format("  wrote {}: {} rows, {} columns\n", sensors_, readings.samples(), readings.series() + 1));
+  }
+  return outputs.write(summary, &result->motion.trajectory, bar.callback());
+}
+
 Done Simulate::run() {
   OptionReader reader;
   common_.read(reader);
@@ -246,6 +313,7 @@ Done Simulate::run() {
   }
   options.progress = bar.callback();
   choose_where_samples_go(*model, *outputs, options);
+  if (!sensors_.empty() || disturbed_) return run_sensed(*model, options, *outputs, bar, robot);
   const Result<task::SimulateResult> result = task::simulate(*model, options);
   if (!result && outputs->failed()) return outputs->why_failed();
   if (!result) return result.failure();

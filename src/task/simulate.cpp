@@ -91,6 +91,7 @@ class Run {
     for (double p : phi_) s.constraint_max = std::max(s.constraint_max, std::abs(p));
     system_->velocity(q, v, t, phi_.data(), nullptr, nullptr);
     for (double p : phi_) s.constraint_velocity_max = std::max(s.constraint_velocity_max, std::abs(p));
+    if (options_.state) options_.state(t, q, v, a);
     if (k % options_.every != 0 && k != steps_) return;
     const double* row = recorder_.row(q, v, a, lambda, u, t);
     if (options_.sample) options_.sample(t, row);

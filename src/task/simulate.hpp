@@ -28,6 +28,8 @@ struct SimulateOptions {
   bool keep = true;    ///< false: samples go to `sample` only, and memory does not grow
   std::function<void(const std::vector<std::string>&)> begin;  ///< told the names of the series, once
   std::function<void(double t, const double* row)> sample;     ///< told every sample kept, as it is made
+  /// Told the state at every step, kept or not: q, v, a of natural::System, or of screw::Tree.
+  std::function<void(double t, const double* q, const double* v, const double* a)> state;
   Progress progress;
 };
 

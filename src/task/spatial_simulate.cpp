@@ -134,6 +134,7 @@ class SpatialRun {
   }
 
   void record(long k) {
+    if (options_.state) options_.state(stepper_.t(), stepper_.q().data(), stepper_.v().data(), stepper_.a().data());
     if (k % options_.every != 0 && k != steps_) return;
     const double* row = recorder_.row(stepper_.q().data(), stepper_.v().data(), stepper_.a().data(), field_);
     if (options_.sample) options_.sample(stepper_.t(), row);

@@ -101,12 +101,12 @@ class Cli(unittest.TestCase):
 class Help(Cli):
     def test_lists_the_verbs(self):
         text = self.good("--help").out
-        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "demo"):
             self.assertRegex(text, rf"(?m)^  {verb} +\S")
         self.assertEqual(text, self.good("help").out)
 
     def test_teaches_each_verb(self):
-        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "demo"):
             text = self.good(verb, "--help").out
             self.assertIn("Example", text)
             self.assertIn(f"  kinegraph {verb} ", text)
@@ -538,6 +538,122 @@ class Verbs(Cli):
         for threads in ("1", "2"):
             self.good("simulate", "fourbar.yaml", "--time", "0.2", "--threads", threads, "--out", f"{threads}.csv")
         self.assertEqual(self.read("1.csv"), self.read("2.csv"))
+
+
+class Estimation(Cli):
+    """simulate --sensors and estimate, on a four-bar with a gyroscope and an encoder."""
+
+    SENSORS = FOURBAR + """\
+sensors:
+  - {name: gyro, type: gyroscope, body: rocker, noise: 0.3deg/s, rate: 200}
+  - {name: angle, type: encoder, coordinate: theta, noise: 0.2deg, rate: 100}
+disturbances:
+  - {coordinate: theta, density: 0.5}
+initial: {theta.q: 30deg}
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.write("gyro.yaml", self.SENSORS)
+
+    def log(self, *more):
+        return self.good("simulate", "gyro.yaml", "--time", "0.5", "--step", "5ms", "--sensors", "log.csv", *more)
+
+    def test_a_log(self):
+        text = self.log("--out", "truth.csv").out
+        self.assertIn("wrote log.csv: 101 rows, 3 columns", text)
+        lines = self.read("log.csv").splitlines()
+        self.assertEqual(lines[0], "t,gyro.w,angle.q")
+        self.assertRegex(lines[2], r"^0\.005,[^,]+,$")
+        for option in (("--seed", "1"), ("--disturbed",)):
+            self.log(*option)
+            self.assertNotEqual(lines, self.read("log.csv").splitlines())
+        self.log("--threads", "1")
+        self.assertEqual(lines, self.read("log.csv").splitlines())
+
+    def test_a_log_on_standard_output(self):
+        out = self.good("simulate", "gyro.yaml", "--time", "0.1", "--sensors", "-").out
+        self.assertTrue(out.startswith("t,gyro.w,angle.q\n0,"))
+
+    def test_faults_of_simulate(self):
+        self.bad("fourbar.yaml: error: sensors: the model has none; docs/formats.md tells how to add one", "simulate",
+                 "fourbar.yaml", "--sensors", "log.csv")
+        self.bad("fourbar.yaml: error: disturbed: the model has neither process noise nor unknown forces", "simulate",
+                 "fourbar.yaml", "--disturbed")
+        self.bad("error: window: has no meaning with --disturbed, which is time stepping", "simulate", "gyro.yaml", "--disturbed",
+                 "--window", "3")
+        self.bad("error: out, sensors: both name the file 'log.csv'", "simulate", "gyro.yaml", "--sensors", "log.csv", "--out",
+                 "log.csv")
+        self.assertEqual(self.files(), ["gyro.yaml"])
+
+    def test_every_filter(self):
+        self.log("--out", "truth.csv")
+        names, truth = self.table("truth.csv")
+        last = truth[-1][names.index("theta.q")]
+        for name in ("smoother", "batch", "ekf", "ukf", "particle"):
+            self.good("estimate", "gyro.yaml", "--log", "log.csv", "--filter", name, "--start-sd", "theta.q=5deg", "--out", "found.csv",
+                      "--json", "found.json", "--innovations", "innovations.csv")
+            columns, rows = self.table("found.csv")
+            self.assertEqual(columns[0], "t")
+            end = dict(zip(columns, rows[-1]))
+            self.assertAlmostEqual(end["t"], 0.5)
+            self.assertLess(abs(end["theta.q"] - last), 5 * end["theta.q.sd"] + 1e-3, name)
+            for column in ("P1.x", "P1.x.sd", "theta.v.sd", "theta.a.sd", "gyro.w", "gyro.w.sd", "angle.q"):
+                self.assertIn(column, end)
+            found = json.loads(self.read("found.json"))
+            self.assertEqual((found["verb"], found["filter"], found["start"]), ("estimate", name, "file"))
+            self.assertEqual(found["readings"], 152)
+            self.assertEqual([n["name"] for n in found["final"]], ["theta.q", "theta.v"])
+            self.assertTrue(self.read("innovations.csv").startswith("t,gyro.w,gyro.w.sd,gyro.nis,gyro.used,angle.q,"))
+
+    def test_same_seed_same_bits_whatever_the_threads(self):
+        self.log()
+        outputs = []
+        for threads in ("1", "2"):
+            self.good("estimate", "gyro.yaml", "--log", "log.csv", "--filter", "particle", "--start", "unknown", "--threads", threads, "--out",
+                      "found.csv")
+            outputs.append(self.read("found.csv"))
+        self.assertEqual(outputs[0], outputs[1])
+
+    def test_faults_of_estimate(self):
+        self.log()
+        self.bad("error: log: is needed: what the sensors read", "estimate", "gyro.yaml")
+        self.bad("error: filter: must be one of smoother, batch, ekf, ukf, particle, is 'efk'; did you mean 'ekf'?", "estimate",
+                 "gyro.yaml", "--log", "log.csv", "--filter", "efk")
+        self.bad("error: process: 'thta' is no coordinate that can move; did you mean 'theta'?", "estimate", "gyro.yaml", "--log",
+                 "log.csv", "--process", "thta=1")
+        self.bad("error: gate: is for Kalman filters (take --loss), must be 0, is 0.9", "estimate", "gyro.yaml", "--log", "log.csv",
+                 "--gate", "0.9")
+        self.bad("error: loss: its scale must be > 0, is -1", "estimate", "gyro.yaml", "--log", "log.csv", "--loss", "huber:-1")
+        self.bad("error: start-sd theta.q: must be >= 0, is -1", "estimate", "gyro.yaml", "--log", "log.csv", "--start-sd", "theta.q=-1")
+        for text, place in (("t,gyro.w\n0,1\n0.1,nan\n", "log.csv:3:5"), ("t,giro.w\n0,1\n", "log.csv:1:3"),
+                            ("t,gyro.w\n1,1\n0.5,1\n", "log.csv:3:1"), ("", "log.csv")):
+            self.write("log.csv", text)
+            result = self.run_program("estimate", "gyro.yaml", "--log", "log.csv")
+            self.assertEqual(result.status, 2)
+            self.assertTrue(result.err.startswith(place), result.err)
+
+    def test_what_cannot_be_seen(self):
+        self.write("balanced.yaml", """\
+gravity: [0, 0]
+points:
+  - {name: A, x: 0, y: 0, fixed: true}
+  - {name: P, x: 1, y: 0}
+planar_bodies:
+  - {name: crank, points: [A, P], length: 1, mass: 1, I0: 0.2, cog: [0, 0]}
+relative_coordinates:
+  - {name: theta, type: absolute_angle, points: [A, P]}
+initial: {theta.v: 1}
+sensors:
+  - {name: gyro, type: gyroscope, body: crank, noise: 0.01}
+disturbances:
+  - {coordinate: theta, density: 0.1}
+""")
+        self.good("simulate", "balanced.yaml", "--time", "0.3", "--sensors", "log.csv")
+        self.bad("error: the log cannot tell theta.q: no reading changes with it; an encoder on theta would tell it; or say what is "
+                 "known of it: --start-sd theta.q=…", "estimate", "balanced.yaml", "--log", "log.csv", "--out", "found.csv", status=1)
+        self.assertEqual(self.files(), ["balanced.yaml", "gyro.yaml", "log.csv"])
+        self.good("estimate", "balanced.yaml", "--log", "log.csv", "--start-sd", "theta.q=1deg", "--out", "found.csv")
 
 
 class Interrupts(Cli):

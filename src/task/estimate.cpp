@@ -1,0 +1,157 @@
+#include "kinegraph/task/estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/mechanics/screw/tree.hpp"
+#include "kinegraph/task/estimate_observability.hpp"
+#include "kinegraph/task/estimate_run.hpp"
+#include "kinegraph/task/option_rules.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+constexpr double kLongestStep = 0.01;  // s
+constexpr double kTogether = 1e-9;     // s: nearer times are one
+
+Failure check_options(const EstimateOptions& o) {
+  Failure faults{Failure::Kind::bad_input, {}};
+  check_choice("filter", o.filter, {"smoother", "batch", "ekf", "ukf", "particle"}, faults);
+  check_choice("proposal", o.proposal, {"optimal", "prior"}, faults);
+  if (!o.start.empty()) check_choice("start", o.start, {"file", "unknown"}, faults);
+  if (!o.branches.empty()) check_choice("branches", o.branches, {"all", "file"}, faults);
+  check_choice("loss", o.loss, {"none", "huber", "cauchy", "tukey", "geman-mcclure"}, faults);
+  check_rule(o.gate >= 0 && o.gate < 1, "gate", "must be a probability below 1", o.gate, faults);
+  check_rule(o.window >= 2, "window", "must be >= 2", o.window, faults);
+  check_rule(o.particles >= 1, "particles", "must be >= 1", o.particles, faults);
+  check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
+  check_rule(std::isfinite(o.start_speed) && o.start_speed >= 0, "start-speed", "must be >= 0", o.start_speed, faults);
+  const bool kalman = o.filter == "ekf" || o.filter == "ukf";
+  if (kalman) {
+    check_rule(o.loss == "none" || o.loss == "huber", "loss", "must be none or huber with Kalman filters", o.loss,
+               faults);
+  }
+  if (o.filter == "particle") {
+    check_rule(o.loss == "none", "loss", "must be none with the particle filter", o.loss, faults);
+  }
+  if (!kalman) check_rule(o.gate == 0, "gate", "is for Kalman filters (take --loss), must be 0", o.gate, faults);
+  return faults;
+}
+
+/// What an estimator weighs by must have noise.
+Failure check_noise(const Machine& machine, const std::vector<LogReading>& readings) {
+  Failure faults{Failure::Kind::bad_input, {}};
+  std::vector<char> there(machine.observer->sensors(), 0);
+  for (const LogReading& reading : readings) there[reading.measurement.sensor] = 1;
+  for (int s = 0; s < machine.observer->sensors(); ++s) {
+    const std::vector<filter::SensorInfo::Channel>& channels = machine.space->sensors()[s].channels;
+    if (!there[s] || std::all_of(channels.begin(), channels.end(), [](const auto& c) { return c.noise > 0; })) continue;
+    const Sensor& sensor = machine.observer->sensor(s);
+    faults.diagnostics.push_back(
+        {Severity::error, sensor.where,
+         fmt::format("sensor {}: noise: must be > 0 for its readings to be weighed", quote(sensor.name))});
+  }
+  return faults;
+}
+
+/// The finest interval at which a sensor reads, as a rule: the median of each, the least of those.
+double step_of(const std::vector<LogReading>& readings, int sensors) {
+  double finest = kLongestStep;
+  for (int s = 0; s < sensors; ++s) {
+    std::vector<double> times, gaps;
+    for (const LogReading& reading : readings) {
+      if (reading.measurement.sensor == s) times.push_back(reading.measurement.t);
+    }
+    std::sort(times.begin(), times.end());
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      if (times[i] - times[i - 1] > kTogether) gaps.push_back(times[i] - times[i - 1]);
+    }
+    if (gaps.empty()) continue;
+    std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());
+    finest = std::min(finest, gaps[gaps.size() / 2]);
+  }
+  return finest;
+}
+
+EstimateSummary begin_summary(const std::vector<LogReading>& readings, int sensors, const EstimateOptions& options) {
+  EstimateSummary summary;
+  summary.time_start = std::numeric_limits<double>::infinity();
+  summary.time_end = -summary.time_start;
+  for (const LogReading& reading : readings) {
+    summary.time_start = std::min(summary.time_start, reading.measurement.t);
+    summary.time_end = std::max(summary.time_end, reading.arrival);
+  }
+  summary.step = options.step > 0 ? options.step : step_of(readings, sensors);
+  summary.filter = options.filter;
+  summary.integrator = options.machine.integrator;
+  summary.chart = options.machine.chart == filter::ChartKind::manifold ? "manifold" : "independent";
+  summary.loss = options.loss;
+  return summary;
+}
+
+/// μ tanh(v / v₀) is nearly a jump: a filter that is linear about standstill takes it for a strong brake, and is far
+/// too sure of it.
+void warn_of_friction(const Machine& machine, EstimateSummary& summary) {
+  if (!machine.tree || summary.filter == "particle") return;
+  for (const screw::Coordinate& c : machine.tree->coordinates()) {
+    const auto dry = [](const JointDynamics& d) { return d.friction > 0; };
+    if (std::none_of(c.dynamics.begin(), c.dynamics.end(), dry)) continue;
+    summary.warnings.push_back(
+        fmt::format("dry friction (of joint {}, at least) makes filters too sure near standstill: better without it, "
+                    "--set {}.friction=0, and with more --process",
+                    quote(c.name), c.name));
+    return;
+  }
+}
+
+}  // namespace
+
+Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading>& log,
+                                const EstimateOptions& options) {
+  if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
+  if (model.sensors.empty()) {
+    return Failure::bad_input({model.file, 0, 0}, "sensors: the model has none; docs/formats.md tells how to add one");
+  }
+  if (log.empty()) return Failure::bad_input("log: has no readings");
+  std::vector<LogReading> readings = log;
+  if (options.lag < 0) {  // afterwards: every reading in its place
+    for (LogReading& reading : readings) reading.arrival = reading.measurement.t;
+  }
+  std::stable_sort(readings.begin(), readings.end(),
+                   [](const LogReading& a, const LogReading& b) { return a.arrival < b.arrival; });
+
+  EstimateSummary summary = begin_summary(readings, static_cast<int>(model.sensors.size()), options);
+  MachineSettings settings = options.machine;
+  settings.time = summary.time_end;
+  auto machine = make_machine(model, settings);
+  if (!machine) return machine.failure();
+  if (Failure faults = check_noise(*machine, readings); !faults.diagnostics.empty()) return faults;
+  summary.degrees_of_freedom = machine->plant().freedoms();
+  summary.assumed_density = machine->assumed_density;
+  if (machine->assumed_density) {
+    summary.warnings.push_back(fmt::format(
+        "nothing says what the model misses (disturbances, --process): white acceleration of {:g} per √Hz is assumed",
+        kAssumedDensity));
+  }
+  warn_of_friction(*machine, summary);
+  const auto start = EstimateStart::make(*machine, summary.time_start, options);
+  if (!start) return start.failure();
+  summary.start = start->unknown() ? "unknown" : "file";
+  summary.branch_names = start->branch_names();
+  if (options.check_observability) {
+    auto told = check_observability(model, *machine, readings, options, summary);
+    if (!told) return told.failure();
+    summary.observability = *std::move(told);
+  }
+  auto result = options.filter == "batch" ? run_batch(*machine, *start, readings, options, summary)
+                                          : run_sequential(*machine, *start, readings, options, summary);
+  if (!result) return result.failure();
+  summary.step_us = summary.wall_s / static_cast<double>(summary.steps) * 1e6;
+  result->summary = std::move(summary);
+  return result;
+}
+
+}  // namespace kinegraph::task

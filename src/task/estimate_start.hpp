@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kinegraph/filter/particle_filter.hpp"
+#include "kinegraph/task/branches.hpp"
+#include "kinegraph/task/estimate.hpp"
+
+namespace kinegraph::task {
+
+/// Standard deviations of the start where none are given: rad or m, rates per second.
+inline constexpr double kStartSd = 0.1, kStartRateSd = 1;
+
+/// What may be believed of the start, in hypotheses or in particles.
+class EstimateStart {
+ public:
+  /// At time t. Refused: names of --start-sd that are no numbers of the state, an unknown start where that would be
+  /// too many hypotheses.
+  static Result<EstimateStart> make(Machine& machine, double t, const EstimateOptions& options);
+
+  bool unknown() const { return unknown_; }
+  int branches() const { return branches_ ? branches_->count() : 1; }
+  const std::vector<std::string>& branch_names() const { return names_; }
+
+  /// The file's start, or one belief for each branch and place where the machine may be; all as probable.
+  Result<std::vector<filter::Belief>> beliefs() const;
+  /// About as many as asked for, as many of each branch.
+  Result<std::vector<filter::Particle>> particles(int count) const;
+  /// The file's start alone.
+  Result<filter::Belief> file() const;
+
+ private:
+  EstimateStart(Machine& machine, double t, const EstimateOptions& options)
+      : machine_(machine), t_(t), options_(options) {}
+  Result<std::monostate> prepare();
+  Result<filter::Belief> about(Eigen::VectorXd x, const Eigen::VectorXd& place_sd, int branch) const;
+  Result<std::vector<filter::Belief>> other_branches(filter::Belief file) const;
+  Result<std::vector<filter::Belief>> everywhere() const;
+  Eigen::VectorXd spacing(const std::vector<Configuration>& places, int branch, int count) const;
+
+  Machine& machine_;
+  double t_;
+  const EstimateOptions& options_;
+  bool unknown_ = false;
+  std::optional<Branches> branches_;  // none: only that of the file
+  std::vector<std::string> names_;
+};
+
+/// The numbers that --start-sd may name: theta.q, theta.v, offsets, unknown forces.
+std::vector<std::string> start_numbers(const Machine& machine);
+
+}  // namespace kinegraph::task

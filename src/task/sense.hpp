@@ -1,0 +1,77 @@
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "kinegraph/base/random.hpp"
+#include "kinegraph/filter/plant.hpp"
+#include "kinegraph/mechanics/sensor/observer.hpp"
+#include "kinegraph/model/trajectory.hpp"
+
+namespace kinegraph::task {
+
+/// How the readings of one sensor go wrong: offset, noise, outliers, rounding, losses. The random numbers are those of
+/// the seed and of the names of sensor and channels: they do not change when the model has one sensor more.
+class SensorFaults {
+ public:
+  SensorFaults(const Sensor& sensor, unsigned long seed);
+
+  /// y ← what the sensor says where y would be right. Called for every sample, in order of time. False: lost.
+  bool apply(double t, double* y);
+
+ private:
+  Sensor sensor_;
+  Random sensor_random_;
+  std::vector<Random> channel_random_;
+  std::vector<double> wander_;  ///< per channel: the part of the offset that is random
+  double last_ = 0;
+  bool begun_ = false;
+};
+
+/// What the sensors of a machine read along a motion that is told step by step. Sensor i reads at k / rate, k = 0, 1,
+/// ….
+class Sensing {
+ public:
+  Sensing(std::unique_ptr<filter::Plant> plant, std::shared_ptr<const sensor::Observer> observer, unsigned long seed);
+
+  /// The next state of a smooth motion, its steps in order of time. Between two of them
+  ///
+  ///     v(s): the cubic with v and a of both,    q(s): its integral,    both brought back onto the constraints.
+  ///
+  /// False: that did not close.
+  bool add(double t, const double* q, const double* v, const double* a);
+  /// The readings due at a state, of a motion that has one wherever next() says. `force`: the plant's unknown forces.
+  bool at(double t, const double* x, const double* force);
+
+  /// When a sensor reads next.
+  double next() const;
+
+  /// All readings: one row per time at which some arrive (delays included), NaN in the channels of the others.
+  Trajectory readings() const;
+  long lost() const { return lost_; }
+
+ private:
+  struct Reading {
+    double t = 0;  ///< of arrival
+    int sensor = 0;
+    std::size_t first = 0;  ///< in values_
+  };
+  double due(int sensor) const;
+  bool between(double s, const double* v, const double* a);
+  bool read(int sensor, double t, const double* x, const double* force);
+
+  std::unique_ptr<filter::Plant> plant_;
+  std::shared_ptr<const sensor::Observer> observer_;
+  std::vector<SensorFaults> faults_;
+  std::vector<long> count_;  ///< samples taken, per sensor
+  std::vector<Reading> readings_;
+  std::vector<double> values_;
+  sensor::Instant instant_;
+  Eigen::VectorXd x_, v_, a_, between_, dq_, dv_;  ///< x_, a_: the step before
+  double t_ = 0, interval_ = 0;
+  bool begun_ = false;
+  long lost_ = 0;
+};
+
+}  // namespace kinegraph::task
