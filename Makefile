@@ -7,12 +7,13 @@ CXX_FILES = find $(wildcard src cli bench test examples experiments) -name '*.hp
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo test peers bench lint asan format clean install
+.PHONY: help packages build demo test peers bench experiments lint asan format clean install
 
 help:
 	@echo 'make demo     install the Debian packages, build, run the tour; results in out/demo'
 	@echo 'make test     install the Debian packages, build, run all tests'
 	@echo 'make bench    build and run the benchmarks, beside Pinocchio and MuJoCo (pip, in build/peers)'
+	@echo 'make experiments   the papers’ experiments, paper’s value beside ours; tables and pictures in out/experiments'
 	@echo 'make asan     the tests under the address and undefined behaviour sanitizers'
 	@echo 'make lint     clang-format (check only) and clang-tidy'
 	@echo 'make format   clang-format, in place'
@@ -60,6 +61,9 @@ bench: peers
 	cmake --preset bench -DKINEGRAPH_PEERS="$$(test -f $(PEERS)/complete && realpath $(PEERS))"
 	cmake --build --preset bench --parallel $(JOBS)
 	cmake --build --preset bench --target bench
+
+experiments: build/release/build.ninja
+	cmake --build --preset release --parallel $(JOBS) --target experiments
 
 lint:
 	@cmake/packages.sh build bench lint

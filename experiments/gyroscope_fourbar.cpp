@@ -1,0 +1,171 @@
+#include "experiments/gyroscope_fourbar.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <time.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "bench/clock.hpp"
+#include "kinegraph/io/model_file.hpp"
+
+namespace kinegraph::experiments {
+namespace {
+
+using bench::require;
+constexpr double kDegree = M_PI / 180;
+
+/// Of this thread.
+double thread_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+int crank_of(filter::Plant& plant) {
+  for (int i = 0; i < plant.velocities(); ++i) {
+    if (plant.column_name(i) == "theta") return i;
+  }
+  return 0;
+}
+
+task::Branches branches_of(const Model& model) {
+  task::BranchOptions options;
+  options.coordinate = "theta";
+  return require(task::find_branches(model, options), "branches");
+}
+
+/// The crank turned by an angle, in steps of a degree, so that the branch is kept.
+void turn(filter::Plant& plant, int crank, double by, Eigen::VectorXd& x) {
+  const filter::Chart chart{{crank}, {}};
+  const int steps = 1 + static_cast<int>(std::abs(by) / kDegree);
+  const double delta[2] = {by / steps, 0};
+  for (int i = 0; i < steps; ++i) {
+    if (!plant.retract(0, x.data(), chart, delta, x.data())) {
+      fmt::print(stderr, "the crank cannot turn there\n");
+      std::exit(1);
+    }
+  }
+}
+
+}  // namespace
+
+Model fourbar(const std::string& more) {
+  std::ifstream file(KINEGRAPH_SOURCE_DIR "/models/fourbar_gyro.yaml");
+  std::stringstream text;
+  text << file.rdbuf() << more;
+  return require(parse_planar_yaml(text.str(), "fourbar_gyro.yaml"), "model");
+}
+
+Truth fall(const Model& model, int branch, double angle, double time) {
+  task::Machine machine = require(task::make_machine(model, {}), "machine");
+  filter::Plant& plant = machine.plant();
+  const int crank = crank_of(plant), n = plant.positions();
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(plant.stored()), next = x;
+  x.head(n) = machine.q;
+  if (branch != 0) {
+    for (const task::Configuration& c : branches_of(model).samples(36)) {
+      if (c.branch == branch) x.head(n) = c.q;
+    }
+  }
+  turn(plant, crank, std::remainder(angle - x[crank], 2 * M_PI), x);
+  Truth truth;
+  const int steps = static_cast<int>(std::lround(time / truth.step));
+  for (int k = 0; k <= steps; ++k) {
+    const double t = k * truth.step;
+    double reading[filter::kMostRows];
+    bool ok = machine.space->predict(t, x.data(), 0, reading);
+    truth.angle.push_back(x[crank]);
+    truth.gyroscope.push_back(reading[0]);
+    ok = ok && plant.advance(t, truth.step, x.data(), nullptr, next.data());
+    if (!ok) fmt::print(stderr, "the truth stops at {} s\n", t), std::exit(1);
+    x.swap(next);
+  }
+  return truth;
+}
+
+Tracker::Tracker(const Model& assumed, const TrackSettings& settings) : settings_(settings) {
+  task::MachineSettings machine;
+  machine.process = {{"theta", settings.density}};
+  machine.integrator = settings.integrator;
+  machine_ = require(task::make_machine(assumed, machine), "machine");
+  crank_ = crank_of(machine_.plant());
+  const task::Branches branches = branches_of(assumed);
+  count_ = branches.count();
+  positions_.resize(count_);
+  for (const task::Configuration& c : branches.samples(360)) positions_[c.branch].push_back(c.q);
+}
+
+Track Tracker::run(const Truth& truth, std::uint64_t seed) const {
+  Random random(seed, 1);
+  const std::unique_ptr<filter::StateSpace> space = machine_.space->clone();
+  auto& own = static_cast<filter::MachineSpace&>(*space);
+  const int n = own.plant().positions(), each = settings_.particles / count_;
+  std::vector<filter::Particle> start;
+  const double offset = random.uniform();
+  for (int i = 0; i < settings_.particles; ++i) {
+    const int branch = settings_.stratified ? i / each % count_ : random.below(count_);
+    const double angle = 2 * M_PI * (settings_.stratified ? (i % each + offset) / each : random.uniform());
+    // The nearest of the evenly spread positions, turned the rest of the way.
+    filter::Particle particle{Eigen::VectorXd::Zero(own.stored()), branch, 0};
+    double least = 10;
+    for (const Eigen::VectorXd& q : positions_[branch]) {
+      const double off = std::abs(std::remainder(q[crank_] - angle, 2 * M_PI));
+      if (off < least) least = off, particle.x.head(n) = q;
+    }
+    turn(own.plant(), crank_, std::remainder(angle - particle.x[crank_], 2 * M_PI), particle.x);
+    start.push_back(std::move(particle));
+  }
+  filter::ParticleOptions options;
+  options.step = settings_.step;
+  options.proposal = settings_.proposal;
+  options.stratified = settings_.keep_branches;
+  options.resample = settings_.resample;
+  options.noise_factor = settings_.assumed_noise / settings_.noise;
+  options.seed = seed;
+  auto filter = require(filter::ParticleFilter::create(*space, 0, start, count_, options), "particles");
+
+  Track track;
+  const int every = static_cast<int>(std::lround(settings_.period / truth.step));
+  const double begun = thread_seconds();
+  for (int k = every; k < static_cast<int>(truth.angle.size()); k += every) {
+    filter::Measurement reading{k * truth.step, 0, {truth.gyroscope[k] + settings_.noise * kDegree * random.normal()}};
+    require(filter->push(reading), "reading");
+    const filter::Belief& belief = filter->belief();
+    track.t.push_back(reading.t);
+    track.error.push_back(std::remainder(belief.x[crank_] - truth.angle[k], 2 * M_PI) / kDegree);
+    track.sd.push_back(belief.chart.columns == std::vector{crank_} ? std::sqrt(belief.P(0, 0)) / kDegree : NAN);
+    track.branch.push_back(filter->branches());
+  }
+  track.cpu_s = thread_seconds() - begun;
+  return track;
+}
+
+Score score(const Track& track, int branch) {
+  Score score;
+  double last = 0, all = 0;
+  int last_count = 0, all_count = 0;
+  const double end = track.t.back();
+  for (std::size_t i = 0; i < track.t.size(); ++i) {
+    const double t = track.t[i], e = track.error[i];
+    if (!(std::abs(e) < 3)) score.within_3 = t;
+    if (!(track.branch[i][branch] > 0.99)) score.branch_time = t;
+    if (t > end - 2) last += e * e, ++last_count;
+    if (t > 1) all += e * e, ++all_count;
+  }
+  score.converged = score.within_3 < 1;
+  score.right_branch = track.branch.back()[branch] > 0.5;
+  score.rmse_last = std::sqrt(last / last_count);
+  score.rmse = std::sqrt(all / std::max(1, all_count));
+  return score;
+}
+
+std::vector<Score> scores(const Tracker& tracker, const Truth& truth, int branch, int n) {
+  std::vector<Score> result(n);
+  tbb::parallel_for(0, n, [&](int seed) { result[seed] = score(tracker.run(truth, seed), branch); });
+  return result;
+}
+
+}  // namespace kinegraph::experiments
