@@ -4,9 +4,11 @@
 #include <tbb/task_arena.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 #include "estimate_summary.hpp"
 #include "kinegraph/base/names.hpp"
@@ -59,15 +61,17 @@ class Estimate final : public Verb {
   task::EstimateOptions read_options(OptionReader& reader);
   void read_start(OptionReader& reader, task::EstimateOptions& options);
   void read_loss(OptionReader& reader, task::EstimateOptions& options);
+  void check_files(OptionReader& reader) const;
   std::map<std::string, double> read_settings(OptionReader& reader, const std::string& field,
                                               const std::vector<std::string>& texts);
-  Result<std::vector<task::LogReading>> read_logs(const Model& model) const;
+  Result<std::vector<task::LogReading>> read_logs(const Model& model, const Progress& progress) const;
 
   CommonOptions common_;
   std::vector<std::string> logs_, start_sd_, process_, unknown_;
   std::string filter_ = "smoother", step_, window_ = "10", lag_, particles_ = "200", proposal_ = "optimal";
   std::string chart_ = "independent", integrator_ = "rk4", start_, start_speed_ = "0", branches_, loss_ = "none";
   std::string gate_ = "0", input_, innovations_, every_ = "1";
+  std::vector<std::tuple<std::string, std::string, const CLI::Option*>> of_one_filter_;  // name, filter, option
 };
 
 void Estimate::declare(CLI::App& app) {
@@ -78,7 +82,9 @@ void Estimate::declare(CLI::App& app) {
   app.add_option("--filter", filter_, "see below; default smoother")->type_name("smoother|batch|ekf|ukf|particle");
   app.add_option("--step", step_, "default: the finest interval of a sensor in the log, 10ms at most")->type_name("H");
   app.add_option("--window", window_, "instants that the smoother holds, default 10")->type_name("N");
-  app.add_option("--lag", lag_, "how late readings may come; default: as late as those of the log")->type_name("T");
+  app.add_option("--lag", lag_,
+                 "as in real time: readings that come later are refused; default: every reading in its place")
+      ->type_name("T");
   app.add_option("--particles", particles_, "default 200")->type_name("N");
   app.add_option("--proposal", proposal_, "particles drawn with the reading in sight (default), or without")
       ->type_name("optimal|prior");
@@ -99,13 +105,17 @@ void Estimate::declare(CLI::App& app) {
   repeats(app.add_option("--unknown", unknown_, "a force to find: how it wanders, N (m) per √s"), "NAME=WALK");
   app.add_option("--input", input_, "recorded torques and forces, as of simulate")->type_name("FILE.csv");
   app.add_option("--loss", loss_, "readings far off count less, from k standard deviations on; default none")
-      ->type_name("none|huber|cauchy|tukey[:K]");
+      ->type_name("none|huber|cauchy|tukey|geman-mcclure[:K]");
   app.add_option("--gate", gate_, "readings less probable than 1 - P are not used (0.999); default 0: all are")
       ->type_name("P");
   app.add_option("--innovations", innovations_, "write what each reading said against what was expected")
       ->type_name("FILE.csv");
   app.add_option("--every", every_, "keep every N-th step in --out")->type_name("N");
   common_.declare(app, true);
+  for (const auto& [name, filter] :
+       {std::pair("window", "smoother"), std::pair("particles", "particle"), std::pair("proposal", "particle")}) {
+    of_one_filter_.emplace_back(name, filter, app.get_option(std::string("--") + name));
+  }
 }
 
 std::map<std::string, double> Estimate::read_settings(OptionReader& reader, const std::string& field,
@@ -127,12 +137,22 @@ void Estimate::read_start(OptionReader& reader, task::EstimateOptions& options) 
   options.start_speed = reader.number("start-speed", start_speed_);
 }
 
+/// One file for each output, one reader of standard input.
+void Estimate::check_files(OptionReader& reader) const {
+  const auto same = [&](const std::string& other) { return !innovations_.empty() && innovations_ == other; };
+  if (same(common_.out)) reader.fault("out, innovations", "both name the file " + quote(innovations_));
+  if (same(common_.json)) reader.fault("json, innovations", "both name the file " + quote(innovations_));
+  const auto standard_input = std::count(logs_.begin(), logs_.end(), "-") + (input_ == "-" ? 1 : 0);
+  if (standard_input > 1) reader.fault("log, input", "standard input can be read once");
+}
+
 /// "huber", "huber:1.5"
 void Estimate::read_loss(OptionReader& reader, task::EstimateOptions& options) {
   const std::size_t colon = loss_.find(':');
   options.loss = loss_.substr(0, colon);
   if (colon == std::string::npos) return;
   options.loss_scale = reader.number("loss", loss_.substr(colon + 1));
+  if (options.loss == "none") reader.fault("loss", "none has no scale");
   if (options.loss_scale <= 0) reader.fault("loss", fmt::format("its scale must be > 0, is {:g}", options.loss_scale));
 }
 
@@ -149,7 +169,7 @@ task::EstimateOptions Estimate::read_options(OptionReader& reader) {
     if (options.lag < 0) reader.fault("lag", fmt::format("must be >= 0, is {:g}", options.lag));
   }
   options.window = static_cast<int>(reader.whole("window", window_, 2, kMost));
-  options.particles = static_cast<int>(reader.whole("particles", particles_, 1, 100'000'000));
+  options.particles = static_cast<int>(reader.whole("particles", particles_, 1, kMost));
   options.every = static_cast<int>(reader.whole("every", every_, 1, kMost));
   options.proposal = proposal_;
   options.gate = reader.number("gate", gate_);
@@ -163,14 +183,22 @@ task::EstimateOptions Estimate::read_options(OptionReader& reader) {
   options.machine.integrator = integrator_;
   options.machine.process = read_settings(reader, "process", process_);
   options.machine.unknown = read_settings(reader, "unknown", unknown_);
+  for (const auto& [name, walk] : options.machine.unknown) {
+    if (walk == 0) reader.fault("unknown " + name, "must be > 0, else the force is known to be zero");
+  }
   read_start(reader, options);
   read_loss(reader, options);
   if (logs_.empty()) reader.fault("log", "is needed: what the sensors read");
+  for (const auto& [name, filter, option] : of_one_filter_) {
+    if (option->count() > 0 && filter_ != filter) reader.fault(name, "is for --filter " + filter + " alone");
+  }
+  check_files(reader);
+  for (const Diagnostic& fault : task::check_options(options).diagnostics) reader.fault(fault);
   return options;
 }
 
-Result<std::vector<task::LogReading>> Estimate::read_logs(const Model& model) const {
-  const Result<SensorLog> log = read_sensor_log(logs_, model);
+Result<std::vector<task::LogReading>> Estimate::read_logs(const Model& model, const Progress& progress) const {
+  const Result<SensorLog> log = read_sensor_log(logs_, model, progress);
   if (!log) return log.failure();
   for (const Diagnostic& warning : log->warnings) fmt::print(stderr, "{}\n", to_string(warning));
   std::vector<task::LogReading> readings;
@@ -199,7 +227,7 @@ Done Estimate::run() {
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
   ProgressBar bar("estimate", common_.quiet);
-  const auto readings = read_logs(*model);
+  const auto readings = read_logs(*model, bar.callback());
   if (!readings) return readings.failure();
   if (!input_.empty()) {
     CsvOptions csv;

@@ -51,9 +51,10 @@ void add_channels(const task::EstimateSummary& found, Summary& summary) {
                     {"largest_t", c.largest_t}});
     if (i >= kMostRows) continue;
     text += fmt::format("  {:<{}}  {:>12.3f}  {:>8}  {:.2f} sd, at t = {:g} s\n", c.name, width, c.correlation,
-                        !c.judged ? "too few"
-                        : c.white ? "yes"
-                                  : "no",
+                        found.filter == "batch" ? "-"
+                        : !c.judged             ? "too few"
+                        : c.white               ? "yes"
+                                                : "no",
                         c.largest, c.largest_t);
   }
   if (!found.channels.empty()) summary.add("channels", json, "").add_text(text + more(found.channels.size()));
@@ -66,7 +67,9 @@ void add_final(const task::EstimateSummary& found, Summary& summary) {
   for (std::size_t i = 0; i < found.final.size(); ++i) {
     const auto& n = found.final[i];
     json.push_back({{"name", n.name}, {"mean", n.value}, {"sd", n.sd}});
-    if (i < kMostRows) text += fmt::format("  {:<{}}  {:>14.6g}  {:>14.3g}\n", n.name, width, n.value, n.sd);
+    if (i >= kMostRows) continue;
+    const std::string mean = std::isnan(n.value) ? "" : fmt::format("{:.6g}", n.value);  // a turn has no one number
+    text += fmt::format("  {:<{}}  {:>14}  {:>14.3g}\n", n.name, width, mean, n.sd);
   }
   summary.add("final", json, "").add_text(text + more(found.final.size()));
 }

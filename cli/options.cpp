@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -115,6 +116,12 @@ bool is_sdf(const std::filesystem::path& path) {
   return tree && std::string(tree->root().name()) == "sdf";
 }
 
+/// A base that the file of sensors names is one of the joints.
+bool floats(const Robot& robot) {
+  return std::any_of(robot.joints.begin(), robot.joints.end(),
+                     [](const Joint& joint) { return !joint.parent.valid() && joint.type == JointType::floating; });
+}
+
 }  // namespace
 
 /// Options that the model leaves without effect.
@@ -130,7 +137,7 @@ void CommonOptions::check_effect(OptionReader& reader, const Model& read) const 
   if (base.empty()) return;
   if (!read.spatial()) {
     fmt::print(stderr, "warning: --base {} has no effect: a planar model says itself which points are fixed\n", base);
-  } else if (base == "floating" && floating_roots(read.robot).empty()) {
+  } else if (base == "floating" && floating_roots(read.robot).empty() && !floats(read.robot)) {
     fmt::print(stderr, "warning: --base floating has no effect: joints tie every link to the world\n");
   }
 }

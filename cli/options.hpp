@@ -22,6 +22,7 @@ class OptionReader {
   /// "name=value"
   std::pair<std::string, double> setting(const std::string& field, const std::string& text);
   void fault(const std::string& field, const std::string& rule);
+  void fault(const Diagnostic& found) { faults_.push_back(found); }
 
   bool ok() const { return faults_.empty(); }
   Failure failure() const { return {Failure::Kind::bad_input, faults_}; }

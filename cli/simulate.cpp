@@ -123,6 +123,7 @@ Failure Simulate::check_applies(bool robot) const {
     if (method_option_->count() > 0 && method_ != "step") {
       reader.fault("method", "must be step with --disturbed, is '" + method_ + "'");
     }
+    if (formulation_ == "independent") reader.fault("formulation", "must be natural or screw with --disturbed");
     if (reactions_) reader.fault("reactions", "cannot be had with --disturbed");
     if (poses_) reader.fault("poses", "cannot be had with --disturbed");
     return reader.failure();

@@ -25,7 +25,7 @@ TrackSettings paper(int particles, double assumed_noise) {
   s.proposal = kinegraph::filter::Proposal::prior;
   s.assumed_noise = assumed_noise;
   s.density = 1 / 0.125 * std::sqrt(s.step);
-  s.stratified = s.keep_branches = false;
+  s.stratified = s.keep_branches = s.kernels = false;
   s.resample = 1;
   return s;
 }

@@ -125,6 +125,7 @@ Track Tracker::run(const Truth& truth, std::uint64_t seed) const {
   options.resample = settings_.resample;
   options.noise_factor = settings_.assumed_noise / settings_.noise;
   options.seed = seed;
+  if (!settings_.kernels) options.kernel = options.recover = 0;
   auto filter = require(filter::ParticleFilter::create(*space, 0, start, count_, options), "particles");
 
   Track track;

@@ -23,7 +23,7 @@ Truth fall(const Model& model, int branch, double angle, double time);
 
 struct TrackSettings {
   int particles = 200;
-  double density = 0.2;                     ///< of the crank's acceleration, rad/s² per √Hz
+  double density = 0.1;                     ///< of the crank's acceleration, rad/s² per √Hz
   double noise = 0.3, assumed_noise = 0.3;  ///< °/s: of the gyroscope, and what the filter takes it for
   double period = 5e-3;                     ///< of the gyroscope
   double step = 5e-3;                       ///< of the filter
@@ -31,6 +31,7 @@ struct TrackSettings {
   bool stratified = true;     ///< start set even over branch × angle; else at random (004, eq. 22)
   bool keep_branches = true;  ///< resampling lets no branch die by chance
   double resample = 0.5;
+  bool kernels = true;  ///< resampling spreads particles over the gaps between them
   std::string integrator = "rk4";
 };
 

@@ -64,6 +64,7 @@ int Bank::alive() const {
 }
 
 Result<std::monostate> Bank::advance(double t) {
+  if (alive() == 0) return Failure::no_answer(fmt::format("no hypothesis is left since t = {:g} s", t_));
   if (t == t_) return std::monostate();
   std::optional<Failure> why;
   kept_ = log_weight_;

@@ -166,5 +166,30 @@ TEST(Bank, RefusesWhatItCannotTake) {
   EXPECT_TRUE(b->push(rate(1.1, 0)));
 }
 
+/// Its motion cannot be followed beyond t = 0.5 s.
+class Stopping final : public Pendulum {
+ public:
+  using Pendulum::advance;
+  std::unique_ptr<StateSpace> clone() const override { return std::make_unique<Stopping>(*this); }
+  bool advance(double t, double h, const double* x, const Chart& chart, double* next, Chart& next_chart, MatrixXd& F,
+               MatrixXd& Q) override {
+    return t + h < 0.505 && Pendulum::advance(t, h, x, chart, next, next_chart, F, Q);
+  }
+};
+
+TEST(Bank, SaysSoWhenNoHypothesisIsLeft) {
+  std::vector<std::unique_ptr<Kalman>> filters;
+  for (const double angle : {0.1, 0.2}) filters.push_back(hypothesis(Stopping(), angle, 0.1, 0));
+  auto b = bank(std::move(filters));
+  ASSERT_TRUE(b->push(rate(0.4, 0)));
+  EXPECT_EQ(b->push(rate(1, 0)).failure().to_string(),
+            "error: no hypothesis can follow the motion from t = 0.4 s to 1 s");
+  for (const double t : {0.4, 0.45, 2.0}) {
+    EXPECT_EQ(b->push(rate(t, 0)).failure().to_string(), "error: no hypothesis is left since t = 0.4 s");
+    EXPECT_EQ(b->advance(t).failure().to_string(), "error: no hypothesis is left since t = 0.4 s");
+  }
+  EXPECT_TRUE(b->belief().x.allFinite());
+}
+
 }  // namespace
 }  // namespace kinegraph::filter

@@ -31,7 +31,7 @@ void judge_size(const std::string& what, double factor, const std::string& cause
   }
 }
 
-void judge_channel(const ChannelConsistency& c, std::vector<std::string>& out) {
+void judge_channel(const ChannelConsistency& c, bool white, std::vector<std::string>& out) {
   if (c.count < 30) return;
   const double z = c.mean / c.rms * std::sqrt(static_cast<double>(c.count));
   if (std::abs(c.mean) > kMatters && std::erfc(std::abs(z) / std::sqrt(2.0)) < kChance) {
@@ -42,7 +42,7 @@ void judge_channel(const ChannelConsistency& c, std::vector<std::string>& out) {
   }
   const auto largest = std::max_element(c.correlation.begin(), c.correlation.end(),
                                         [](double a, double b) { return std::abs(a) < std::abs(b); });
-  if (c.p_value < kChance && largest != c.correlation.end() && std::abs(*largest) > 2 * kMatters) {
+  if (white && c.p_value < kChance && largest != c.correlation.end() && std::abs(*largest) > 2 * kMatters) {
     out.push_back(fmt::format("innovations of '{}' are correlated in time ({:+.2f} over {} readings): {}", c.name,
                               *largest, largest - c.correlation.begin() + 1,
                               c.correlation[0] > 0 ? "the process noise is set too small, or the model lacks something"
@@ -72,6 +72,8 @@ void Consistency::add(const Innovation& i) {
     ++rejected_;
     return;
   }
+  const auto unknown = [](double sd) { return std::isinf(sd); };
+  if (std::any_of(i.sd.begin(), i.sd.end(), unknown)) return;  // nothing was expected: no surprise either
   nis_[i.sensor] += i.nis, rows_[i.sensor] += i.rows;
   for (std::size_t row = 0; row < channels_[i.sensor].size(); ++row) {
     const double u = i.e[row] / i.sd[row];
@@ -133,7 +135,7 @@ std::vector<ChannelConsistency> Consistency::channels() const {
   return all;
 }
 
-std::vector<std::string> Consistency::verdict() const {
+std::vector<std::string> Consistency::verdict(bool white) const {
   std::vector<std::string> out;
   if (nis().count < 10 && readings_ < 10) {
     out.push_back(fmt::format("{} readings are too few to judge by", readings_));
@@ -144,7 +146,7 @@ std::vector<std::string> Consistency::verdict() const {
                "its noise or the process noise", out);
   }
   judge_size("errors of the state", objection(nees()), "noise or process noise", out);
-  for (const ChannelConsistency& c : channels()) judge_channel(c, out);
+  for (const ChannelConsistency& c : channels()) judge_channel(c, white, out);
   if (rejected_ > kMatters * static_cast<double>(readings_)) {
     out.push_back(fmt::format("{:.0f} % of the readings were gated out",
                               100 * static_cast<double>(rejected_) / static_cast<double>(readings_)));

@@ -48,7 +48,8 @@ class Consistency {
 
   /// What is wrong, in words, one sentence each; empty if there is no objection. To count, it must be beyond chance
   /// (1 in 1000) and large enough to matter (5 %).
-  std::vector<std::string> verdict() const;
+  /// `white`: they should be independent of each other, as innovations of a filter are and residuals of a smoother not.
+  std::vector<std::string> verdict(bool white = true) const;
 
  private:
   struct Channel {

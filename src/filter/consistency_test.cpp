@@ -53,6 +53,18 @@ TEST(Consistency, HasNoObjectionToWhatIsWhite) {
   EXPECT_LE(objections, 2);
 }
 
+// As of a smoother that starts without knowing anything.
+TEST(Consistency, CountsNothingThatWasNotExpected) {
+  Consistency c = collected(500, 1, 0, 0, 1);
+  const ChiSquaredAverage before = c.nis();
+  Innovation first = of(1);
+  first.sd[0] = std::numeric_limits<double>::infinity();
+  first.nis = 0;
+  for (int k = 0; k < 500; ++k) c.add(first);
+  EXPECT_EQ(c.nis().mean, before.mean);
+  EXPECT_EQ(c.channels()[0].count, 500);
+}
+
 TEST(Consistency, SaysWhatIsTooLargeOrTooSmall) {
   EXPECT_EQ(collected(20000, 2.3, 0, 0, 1).verdict(),
             (std::vector<std::string>{"innovations of 'gyro' are 2.3 × larger than expected: its noise or the process "
@@ -72,6 +84,7 @@ TEST(Consistency, SaysWhatIsOffOrCorrelated) {
   ASSERT_FALSE(slow.empty());
   EXPECT_NE(slow.back().find("over 1 readings): the process noise is set too small"), std::string::npos) << slow.back();
   EXPECT_NE(fast.back().find("over 1 readings): the process noise is set too large"), std::string::npos) << fast.back();
+  EXPECT_TRUE(collected(2000, 1, 0, -0.6, 4).verdict(false).empty());  // residuals of a smoother may be correlated
   EXPECT_EQ(collected(5, 1, 0, 0, 1).verdict(), (std::vector<std::string>{"5 readings are too few to judge by"}));
 }
 

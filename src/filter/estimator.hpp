@@ -11,6 +11,9 @@
 
 namespace kinegraph::filter {
 
+inline constexpr double kSameTime = 1e-9;  ///< times nearer than this share of a step are one
+inline constexpr double kMostSteps = 1e6;  ///< of one interval between readings
+
 /// One reading of one sensor. A channel that is not given is NaN.
 struct Measurement {
   double t = 0;  ///< when it was measured, not when it came

@@ -11,8 +11,6 @@
 namespace kinegraph::filter {
 namespace {
 
-constexpr double kSameTime = 1e-9;   // of the step
-constexpr double kMostSteps = 1e6;   // of one interval
 constexpr double kReweighed = 0.01;  // a weight that changed by less stays
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -72,15 +70,26 @@ Result<std::monostate> FixedLagSmoother::push(const Measurement& measurement) {
   if (auto ok = filter::check(space_->sensors(), measurement); !ok) return ok;
   const auto k = place(measurement);
   if (!k) return k.failure();
-  take(*k, measurement);
+  const bool taken = take(*k, measurement);
+  auto done = iterate();
+  if (!done && taken) {  // without it, what was known before stands
+    --knot(*k).readings;
+    write_readings(*k);
+    if (auto ok = solve(); !ok) return ok;
+  }
+  if (knots() <= options_.window) return done;
+  relinearise_moved();
+  drop_oldest();
+  const auto ok = solve();
+  return done ? ok : done;
+}
+
+Result<std::monostate> FixedLagSmoother::iterate() {
   for (int i = 0; i < options_.iterations; ++i) {
     if (i > 0) relinearise_moved();
     if (auto ok = solve(); !ok) return ok;
   }
-  if (knots() <= options_.window) return std::monostate();
-  relinearise_moved();
-  drop_oldest();
-  return solve();
+  return std::monostate();
 }
 
 Result<std::monostate> FixedLagSmoother::advance(double time) {
@@ -199,7 +208,7 @@ bool FixedLagSmoother::evaluate(double t, const VectorXd& x, const Chart& chart,
 }
 
 // A reading that the sensor's prediction cannot be compared with is not used.
-void FixedLagSmoother::take(int k, const Measurement& m) {
+bool FixedLagSmoother::take(int k, const Measurement& m) {
   Knot& at = knot(k);
   if (at.readings == static_cast<int>(at.reading.size())) {
     at.reading.emplace_back();
@@ -211,12 +220,15 @@ void FixedLagSmoother::take(int k, const Measurement& m) {
     if (on_innovation || options_.loss.shape() != Loss::Shape::none) judge(k, r);
     ++at.readings;
     write_readings(k);
-  } else if (on_innovation) {
+    return true;
+  }
+  if (on_innovation) {
     Innovation told{.t = m.t, .sensor = m.sensor, .accepted = false};
     told.e.fill(std::numeric_limits<double>::quiet_NaN());
     told.sd = told.e;
     on_innovation(told);
   }
+  return false;
 }
 
 // What the reading says against what is known without it: e − H δ of covariance 1 + H P Hᵀ (in units of the noise).
@@ -329,10 +341,11 @@ Result<std::monostate> FixedLagSmoother::solve() {
   const int last = knots() - 1;
   const Knot& newest = knot(last);
   if (!chain_.solve().finite) return Failure::no_answer(fmt::format("nothing finite at t = {:g} s", newest.t));
-  belief_.t = newest.t;
-  if (!space_->retract(newest.t, newest.x.data(), newest.chart, chain_.solution(last), belief_.x.data())) {
+  if (!space_->retract(newest.t, newest.x.data(), newest.chart, chain_.solution(last), moved_.data())) {
     return Failure::no_answer(fmt::format("the estimate at t = {:g} s is no state", newest.t));
   }
+  belief_.t = newest.t;
+  belief_.x = moved_;
   belief_.chart = newest.chart;
   if (!chain_.last_covariance(belief_.P)) belief_.P = VectorXd::Constant(n_, kInfinite).asDiagonal();
   for (int i = 0; i < n_; ++i) spread_[i] = std::isinf(belief_.P(i, i)) ? 0 : std::sqrt(belief_.P(i, i));

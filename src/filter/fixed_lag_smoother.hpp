@@ -24,7 +24,8 @@ struct FixedLagSmootherOptions {
 /// what nothing observes would seem known.
 ///
 /// A reading makes a knot of its time, joins one of the same time (to 1e-9 of the step), or splits an interval if it
-/// came late. Readings before the oldest knot are refused. A push that fails leaves all as it was. A robust loss judges
+/// came late. Readings before the oldest knot are refused. A push that fails takes nothing in, though it may
+/// have moved on. A robust loss judges
 /// a new reading by what was expected of it (so that a poor start makes no outliers), later by what is left of it.
 class FixedLagSmoother final : public Estimator {
  public:
@@ -70,9 +71,10 @@ class FixedLagSmoother final : public Estimator {
   Result<std::monostate> append(double t);
   Result<int> place(const Measurement& measurement);
   Result<std::monostate> split(int k, double t);
+  Result<std::monostate> iterate();
   Result<std::monostate> solve();
   bool evaluate(double t, const VectorXd& x, const Chart& chart, const Measurement& m, Reading& reading);
-  void take(int k, const Measurement& measurement);
+  bool take(int k, const Measurement& measurement);
   void judge(int k, Reading& reading);
   bool write_link(int k);
   void write_readings(int k);

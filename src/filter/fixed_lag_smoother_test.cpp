@@ -281,6 +281,28 @@ TEST(FixedLagSmoother, MissingSamplesSayNothing) {
   EXPECT_EQ(all->belief().P, without->belief().P);
 }
 
+// A reading that is refused is forgotten, late or not, as often as it comes.
+TEST(FixedLagSmoother, WhatFailsLeavesNothingBehind) {
+  Pendulum pendulum;
+  const Log log = simulate(pendulum, 2, {.duration = 0.5});
+  auto disturbed = make(pendulum, log.prior), plain = make(pendulum, log.prior);
+  for (std::size_t i = 0; i < log.measurements.size(); ++i) {
+    const Measurement& m = log.measurements[i];
+    ASSERT_TRUE(disturbed->push(m) && plain->push(m));
+    if (i % 10 != 9) continue;
+    for (const double back : {0.0, 0.011, 0.012, 0.013}) {
+      Measurement absurd = m;
+      absurd.t -= back;
+      absurd.y[0] = 1e200;  // finite, but not its square
+      EXPECT_FALSE(disturbed->push(absurd));
+      EXPECT_LE(disturbed->knots(), 10);
+      EXPECT_TRUE(disturbed->belief().x.allFinite() && disturbed->belief().P.allFinite());
+    }
+  }
+  EXPECT_LT((disturbed->belief().x - plain->belief().x).norm(), 0.05 * std::sqrt(plain->belief().P.trace()));
+  EXPECT_LT((disturbed->belief().P - plain->belief().P).norm(), 0.05 * plain->belief().P.norm());
+}
+
 TEST(FixedLagSmoother, StartsWithoutKnowingAnything) {
   Pendulum pendulum;
   Log log = simulate(pendulum, 2);

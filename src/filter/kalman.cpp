@@ -17,7 +17,6 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr double kHopeless = 60;  // NIS of a reading with which nothing can be compared
-constexpr double kMostSteps = 1e6;
 
 struct KalmanSnapshot final : Snapshot {
   GaussianState state;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace kinegraph::filter {
 namespace {
@@ -12,10 +13,13 @@ std::string bias_name(const std::string& channel) {
   return dot == std::string::npos ? channel + ".bias" : channel.substr(0, dot) + ".bias" + channel.substr(dot);
 }
 
-/// "P1.x" → "P1.vx"; "theta" → "theta.v"
+/// "P1.x" → "P1.vx"; "theta" → "theta.v"; of joints with several freedoms "j.q1" → "j.v1", "base.rx" → "base.wx"
 std::string rate_name(const std::string& column) {
   const std::size_t dot = column.rfind('.');
-  return dot == std::string::npos ? column + ".v" : column.substr(0, dot) + ".v" + column.substr(dot + 1);
+  if (dot == std::string::npos) return column + ".v";
+  const std::string joint = column.substr(0, dot), what = column.substr(dot + 1);
+  if (what[0] == 'r') return joint + ".w" + what.substr(1);
+  return joint + ".v" + (what[0] == 'q' ? what.substr(1) : what);
 }
 
 }  // namespace
@@ -110,12 +114,15 @@ bool MachineSpace::advance(double t, double h, const double* x, double* next) {
   return plant_->advance(t, h, x, force(x), next);
 }
 
-// Of white noise w of density s along d over a step h:     δż = d s ∫ dw,   δz = d s ∫ (h − τ) dw, so that
+// White noise w of density s, along d(x) at the start of the step and d(x⁺) at its end: what it did early has moved on
+// with F, g₁ = F (0, C d(x)), what it did late has not, g₀ = (0, C d(x⁺)); between them by straight lines,
 //
-//     Q = s² d dᵀ ⊗ [h³/3  h²/2; h²/2  h]
+//     Q = s² ∫ g gᵀ dτ = s² h ((g₀ g₀ᵀ + g₁ g₁ᵀ) / 3 + (g₀ g₁ᵀ + g₁ g₀ᵀ) / 6)
+//
+// which is [h³/3  h²/2; h²/2  h] for a body that nothing else moves, and the same in every chart.
 bool MachineSpace::advance(double t, double h, const double* x, const Chart& chart, double* next, Chart& next_chart,
                            MatrixXd& F, MatrixXd& Q) {
-  const int f = plant_->freedoms(), d = plant_->tangent(), n = tangent();
+  const int d = plant_->tangent(), n = tangent();
   std::copy(bias(x), bias(x) + extras(), next + plant_->stored());
   if (!plant_->advance(t, h, x, force(x), chart, next, next_chart, by_state_, by_force_)) return false;
   F.setIdentity(n, n);
@@ -123,24 +130,32 @@ bool MachineSpace::advance(double t, double h, const double* x, const Chart& cha
   if (plant_->forces() > 0) F.topRightCorner(d, plant_->forces()) = by_force_;
 
   Q.setZero(n, n);
-  if (plant_->noises() > 0) {
-    if (!plant_->noise_directions(t + h, next, directions_)) return false;
-    in_chart_.resize(f, plant_->noises());
-    to_chart(next_chart, directions_, in_chart_);
-    for (int j = 0; j < plant_->noises(); ++j) {
-      const double s2 = options_.density[j] * options_.density[j];
-      for (int c = 0; c < f; ++c) {
-        for (int r = 0; r < f; ++r) {
-          const double dd = s2 * in_chart_(r, j) * in_chart_(c, j);
-          Q(r, c) += dd * h * h * h / 3;
-          Q(r, f + c) += dd * h * h / 2;
-          Q(f + r, c) += dd * h * h / 2;
-          Q(f + r, f + c) += dd * h;
-        }
+  if (plant_->noises() > 0 && !add_noise(t, h, x, chart, next, next_chart, Q)) return false;
+  add_walks(h, Q);
+  return true;
+}
+
+bool MachineSpace::add_noise(double t, double h, const double* x, const Chart& chart, const double* next,
+                             const Chart& next_chart, MatrixXd& Q) {
+  const int f = plant_->freedoms(), d = plant_->tangent(), noises = plant_->noises();
+  in_chart_.resize(f, noises);
+  early_.resize(d, noises);
+  late_.setZero(d, noises);
+  if (!plant_->noise_directions(t, x, directions_)) return false;
+  to_chart(chart, directions_, in_chart_);
+  early_.noalias() = by_state_.rightCols(f) * in_chart_;
+  if (!plant_->noise_directions(t + h, next, directions_)) return false;
+  to_chart(next_chart, directions_, in_chart_);
+  late_.bottomRows(f) = in_chart_;
+  for (int j = 0; j < noises; ++j) {
+    const double s2h = options_.density[j] * options_.density[j] * h;
+    for (int c = 0; c < d; ++c) {
+      for (int r = 0; r < d; ++r) {
+        Q(r, c) += s2h * ((late_(r, j) * late_(c, j) + early_(r, j) * early_(c, j)) / 3 +
+                          (late_(r, j) * early_(c, j) + early_(r, j) * late_(c, j)) / 6);
       }
     }
   }
-  add_walks(h, Q);
   return true;
 }
 
@@ -197,9 +212,28 @@ void MachineSpace::add_offsets(const double* x, int sensor, double* y) const {
   }
 }
 
+bool MachineSpace::look(double t, const double* x, const Chart* chart, bool accelerations) {
+  Seen& seen = seen_at_;
+  if (seen.valid && seen.t == t && seen.accelerations >= accelerations && seen.along >= (chart != nullptr) &&
+      std::memcmp(seen.x.data(), x, sizeof(double) * stored()) == 0 && (!chart || *chart == seen.chart)) {
+    return true;
+  }
+  seen.valid = false;
+  if (chart ? !instant(t, x, *chart, accelerations, instant_)
+            : !plant_->instant(t, x, force(x), accelerations, nullptr, nullptr, instant_)) {
+    return false;
+  }
+  seen.valid = true;
+  seen.along = chart != nullptr;
+  seen.accelerations = accelerations;
+  seen.t = t;
+  seen.x = Eigen::Map<const VectorXd>(x, stored());
+  if (chart) seen.chart = *chart;
+  return true;
+}
+
 bool MachineSpace::predict(double t, const double* x, int sensor, double* y) {
-  const bool accelerations = observer_->needs_acceleration(sensor);
-  if (!plant_->instant(t, x, force(x), accelerations, nullptr, nullptr, instant_)) return false;
+  if (!look(t, x, nullptr, observer_->needs_acceleration(sensor))) return false;
   observer_->read(instant_, sensor, y);
   add_offsets(x, sensor, y);
   return true;
@@ -219,7 +253,7 @@ bool MachineSpace::instant(double t, const double* x, const Chart& chart, bool a
 bool MachineSpace::predict(double t, const double* x, const Chart& chart, int sensor, double* y, MatrixXd& H) {
   const int rows = observer_->rows(sensor), d = plant_->tangent(), biases = static_cast<int>(biases_.size());
   const bool accelerations = observer_->needs_acceleration(sensor);
-  if (!instant(t, x, chart, accelerations, instant_)) return false;
+  if (!look(t, x, &chart, accelerations)) return false;
   seen_.resize(rows, instant_.directions());
   observer_->read(instant_, sensor, y, seen_);
   add_offsets(x, sensor, y);
@@ -245,6 +279,7 @@ bool MachineSpace::response(double t, double h, const double* x, int sensor, dou
     dq_.col(2 * j) = s * h / 2 * directions_.col(j);
     dq_.col(2 * j + 1) = s * h / std::sqrt(12.0) * directions_.col(j);
   }
+  seen_at_.valid = false;
   if (!plant_->instant(t, x, force(x), accelerations, &dq_, &dv_, instant_)) return false;
   seen_.resize(rows, instant_.directions());
   observer_->read(instant_, sensor, y, seen_);

@@ -66,7 +66,12 @@ class MachineSpace final : public StateSpace {
   };
   const double* bias(const double* x) const { return x + plant_->stored(); }
   const double* force(const double* x) const { return x + plant_->stored() + biases_.size(); }
+  /// instant_ at x, along δ in a chart (null: along nothing), unless it is there already: the sensors that read at one
+  /// time share it.
+  bool look(double t, const double* x, const Chart* chart, bool accelerations);
   void add_offsets(const double* x, int sensor, double* y) const;
+  bool add_noise(double t, double h, const double* x, const Chart& chart, const double* next, const Chart& next_chart,
+                 MatrixXd& Q);
   void add_walks(double h, MatrixXd& Q) const;
 
   std::unique_ptr<Plant> plant_;
@@ -78,7 +83,13 @@ class MachineSpace final : public StateSpace {
 
   // work space
   sensor::Instant instant_;
-  MatrixXd N_, D_, dq_, dv_, directions_, by_state_, by_force_, seen_, in_chart_;
+  struct Seen {
+    bool valid = false, along = false, accelerations = false;
+    double t = 0;
+    VectorXd x;
+    Chart chart;
+  } seen_at_;  // what instant_ is
+  MatrixXd N_, D_, dq_, dv_, directions_, by_state_, by_force_, seen_, in_chart_, early_, late_;
   VectorXd shift_q_, shift_v_;
 };
 

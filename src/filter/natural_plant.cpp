@@ -38,6 +38,9 @@ NaturalPlant::NaturalPlant(const Model& model, std::shared_ptr<const natural::Sy
     circular_[i] = model.relative[i - first].type != RelativeCoordinate::Type::relative_position;
     if (circular_[i]) length_[i] = 1;
   }
+  for (const CoordinateSpring& s : model.coordinate_springs) {
+    if (s.stiffness != 0) circular_[first + s.coordinate.value] = 0;  // a coil counts the turns
+  }
 
   const Eigen::VectorXd guess = system_->guess();
   size_ = std::max(system_->typical_length(), first > 0 ? guess.head(first).cwiseAbs().maxCoeff() : 0);

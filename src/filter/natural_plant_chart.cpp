@@ -195,11 +195,13 @@ bool NaturalPlant::lift(double t, const double* x, const Chart& chart, Eigen::Ma
   return true;
 }
 
+// Of angles the shorter way round. (On the manifold angles do not count: they have no mass.)
 void NaturalPlant::local(const double* x, const Chart& chart, const double* other, double* delta) const {
   for (int level = 0; level < 2; ++level, x += n_, other += n_, delta += freedoms_) {
     for (int i = 0; i < freedoms_; ++i) {
       if (!chart.columns.empty()) {
         delta[i] = other[chart.columns[i]] - x[chart.columns[i]];
+        if (level == 0 && circular_[chart.columns[i]]) delta[i] = std::remainder(delta[i], 2 * M_PI);
         continue;
       }
       delta[i] = 0;

@@ -34,6 +34,7 @@ TEST(NaturalPlant, FreedomsAndNames) {
   EXPECT_EQ(made.plant->column_name(0), "P.x");
   EXPECT_TRUE(made.plant->circular(4));
   EXPECT_FALSE(made.plant->circular(5));  // a stroke
+  EXPECT_FALSE(made.plant->circular(6));  // a coil counts its turns
   EXPECT_FALSE(made.plant->circular(0));
 }
 

@@ -64,13 +64,21 @@ class RollOut {
     return trial;
   }
 
+  bool stopped() const { return stopped_; }
+
  private:
+  bool stop() {
+    if (options_.progress && ++advances_ % 64 == 0) stopped_ = stopped_ || !options_.progress(0);
+    return stopped_;
+  }
+
   bool go_to(double t) {
     const double from = t_, gap = t - from, steps = std::ceil(gap / options_.step * (1 - 1e-12));
     for (double i = 1; i <= steps; i += 1) {
       const double end = i < steps ? from + gap * (i / steps) : t;
       next_.resize(x_.size());
       next_chart_ = chart_;
+      if (stop()) return false;
       if (!space_.advance(t_, end - t_, x_.data(), chart_, next_.data(), next_chart_, F_, Q_)) return false;
       if (!next_.allFinite() || !F_.allFinite()) return false;
       phi_ = F_ * phi_;
@@ -104,6 +112,8 @@ class RollOut {
   const ObservabilityOptions& options_;
   const VectorXd& sizes_;
   int n_, used_ = 0;
+  long advances_ = 0;
+  bool stopped_ = false;
   double t_ = 0;
   VectorXd x_, next_;
   Chart chart_, next_chart_;
@@ -223,6 +233,7 @@ Result<ObservabilityReport> observability(StateSpace& space, const VectorXd& x0,
       break;
     }
   }
+  if (roll_out.stopped()) return Failure::interrupted();
   if (!best) return Failure::no_answer(fmt::format("no motion can be followed from t = {:g} s", t0));
   ObservabilityReport out = report(space, *best, sizes, options);
   out.rank_at_start = rank_at_start;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kinegraph/base/progress.hpp"
 #include "kinegraph/base/result.hpp"
 #include "kinegraph/filter/state_space.hpp"
 
@@ -35,6 +36,7 @@ struct ObservabilityOptions {
   /// A direction is practically unobservable if the readings leave a standard deviation of more than so many sizes: a
   /// full turn.
   double worthless = 2 * std::numbers::pi;
+  Progress progress = {};
 };
 
 /// A change of the start that the readings do not show.

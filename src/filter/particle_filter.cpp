@@ -9,13 +9,14 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/filter/kalman.hpp"
+
 namespace kinegraph::filter {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr int kFewParticles = 128;  // up to here one thread is faster
 constexpr int kBlock = 32, kMostBlocks = 16;
-constexpr double kSameTime = 1e-9;  // times nearer than this share of a step are one
 
 Result<std::monostate> check(const StateSpace& space, double t, const std::vector<Particle>& start, int branches,
                              const ParticleOptions& options) {
@@ -106,16 +107,13 @@ Result<std::unique_ptr<ParticleFilter>> ParticleFilter::create(const StateSpace&
 }
 
 Result<std::monostate> ParticleFilter::push(const Measurement& measurement) {
-  const int known = static_cast<int>(sensors().size());
-  if (measurement.sensor < 0 || measurement.sensor >= known) {
-    return Failure::bad_input(fmt::format("reading of sensor {}: there are {}", measurement.sensor, known));
-  }
-  if (!std::isfinite(measurement.t)) return Failure::bad_input("a reading's time is not a number");
+  if (auto fault = filter::check(sensors(), measurement); !fault) return fault;
   if (measurement.t < cloud_.t - kSameTime * options_.step) {
     return Failure::no_answer(
         fmt::format("a reading of t = {:g} came after the estimate had reached t = {:g}", measurement.t, cloud_.t));
   }
   if (measurement.t > cloud_.t + kSameTime * options_.step) {
+    if (auto fault = check_way(measurement.t); !fault) return fault;
     const Motion motion = begin(measurement.t);
     cloud_.readings.push_back(measurement);
     return finish(&motion);
@@ -130,15 +128,23 @@ Result<std::monostate> ParticleFilter::advance(double t) {
     return Failure::no_answer(fmt::format("cannot go back to t = {:g} from t = {:g}", t, cloud_.t));
   }
   if (t <= cloud_.t + kSameTime * options_.step) return std::monostate();
+  if (auto fault = check_way(t); !fault) return fault;
   const Motion motion = begin(t);
   return finish(&motion);
 }
 
 // Leaves the readings at the present time behind: from here on they count in the weights only.
+Result<std::monostate> ParticleFilter::check_way(double t) const {
+  if (t - cloud_.t <= kMostSteps * options_.step) return std::monostate();
+  return Failure::no_answer(fmt::format("from t = {:g} s to {:g} s takes more than {:g} steps of {:g} s", cloud_.t, t,
+                                        kMostSteps, options_.step));
+}
+
 ParticleFilter::Motion ParticleFilter::begin(double t) {
   resample();
   cloud_.log_prior = cloud_.log_weight;
   cloud_.evidence_before = cloud_.evidence;
+  cloud_.unexplained_before = cloud_.unexplained;
   cloud_.readings.clear();
 
   Motion motion;

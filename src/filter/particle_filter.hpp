@@ -37,6 +37,9 @@ struct ParticleOptions {
   /// readings in sight, in several steps where one asks too much: see particle_kernels.hpp. This is the kernels' width
   /// in units of what is best for a normal density; 0: resampled particles are copies.
   double kernel = 1;
+  /// When no particle explains so many instants' readings in a row (more than six standard deviations off), all are at
+  /// a wrong place: from then on kernels are made wide enough to explain them. 0: never.
+  int recover = 3;
   std::uint64_t seed = 0;
   int threads = 1;  ///< does not change the results, not even in the last bit
 };
@@ -83,6 +86,7 @@ class ParticleFilter final : public Rewindable {
     std::vector<double> probability;                    // of the branches
     double evidence = 0, evidence_before = 0;
     long resamplings = 0;
+    int unexplained = 0, unexplained_before = 0;  // instants in a row whose readings no particle explains
   };
   struct Kept;
   // Some particles and the system that moves them; which particles does not depend on the number of threads.
@@ -100,6 +104,7 @@ class ParticleFilter final : public Rewindable {
   };
 
   ParticleFilter(const StateSpace& space, const ParticleOptions& options, int particles);
+  Result<std::monostate> check_way(double t) const;
   Motion begin(double t);
   Result<std::monostate> finish(const Motion* motion);
   void run(const Motion* motion, bool told);
@@ -111,7 +116,9 @@ class ParticleFilter final : public Rewindable {
   bool choose_counts(const std::vector<int>& size);
   struct Source;
   void refine();
-  bool refine_branch(int first, int n);
+  bool refine_branch(int first, int n, bool lost);
+  bool is_lost();
+  void widen(const Source& source);
   bool spread(const Source& source, int count, double* x, double* log_weight);
   double aim(Block& block, const Source& source, int i, ParticleOrigin& origin);
   bool spread_copies(int first, int n, int to, int count, double log_probability);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "kinegraph/filter/particle_filter.hpp"
@@ -14,8 +13,10 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kParents = 0x706172656e743031, kKernel = 0x6b65726e656c3031;  // keys of random numbers
 constexpr int kMostStages = 30;
-constexpr double kFewer = 0.25;        // from a power that asks too much to the next
+constexpr double kFewer = 0.25;  // from a power that asks too much to the next
 constexpr double kLeastPower = 1e-8;
+constexpr double kUnexplained = -20;  // log-likelihood, less the constant of R: more than six standard deviations off
+constexpr int kMostDoublings = 16;
 
 /// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing.
 double weights(const double* log_weight, int n, double* w) {
@@ -86,8 +87,7 @@ bool ParticleFilter::spread(const Source& source, int count, double* x, double* 
       if (parent != aimed_at) aim(block, source, aimed_at = parent, origin);
       const Random random(options_.seed ^ (kKernel + source.stage), cloud_.draw, static_cast<std::uint32_t>(k));
       double* state = x + static_cast<std::ptrdiff_t>(k) * stored_;
-      const double drawn =
-          block.proposal->draw(cloud_.t, origin, cloud_.readings, source.power, random, state);
+      const double drawn = block.proposal->draw(cloud_.t, origin, cloud_.readings, source.power, random, state);
       log_weight[k] = drawn > kNever ? share + drawn - aimed_[parent] : kNever;
       if (!(drawn > kNever)) std::copy_n(origin.x, stored_, state);
     }
@@ -95,10 +95,36 @@ bool ParticleFilter::spread(const Source& source, int count, double* x, double* 
   return *std::max_element(log_weight, log_weight + count) > kNever;
 }
 
+/// Whether the particles explain none of the last readings, in no branch: they are all at a wrong place. One such
+/// reading may be an outlier.
+bool ParticleFilter::is_lost() {
+  double best = kNever;
+  for (int i = 0; i < particles(); ++i) {
+    if (cloud_.log_prior[i] > kNever) best = std::max(best, cloud_.log_weight[i] - cloud_.log_prior[i]);
+  }
+  cloud_.unexplained = best < kUnexplained ? cloud_.unexplained_before + 1 : 0;
+  return options_.recover > 0 && cloud_.unexplained >= options_.recover;
+}
+
+/// Makes the kernels so much wider that one of them at least explains the readings.
+void ParticleFilter::widen(const Source& source) {
+  for (int doublings = 0; doublings < kMostDoublings; ++doublings) {
+    each(source.n, [&](Block& block, int first, int last) {
+      ParticleOrigin origin;
+      for (int i = first; i < last; ++i) {
+        aimed_[i] = source.log_weight[i] > kNever ? aim(block, source, i, origin) : kNever;
+      }
+    });
+    if (*std::max_element(aimed_.begin(), aimed_.begin() + source.n) > kUnexplained) return;
+    kernels_.widen(2);
+  }
+}
+
 /// After readings: branches whose weights have become too uneven are drawn anew. That is done here and not after the
 /// fact, as the few particles that are left then do not tell any more what there was around them.
 void ParticleFilter::refine() {
   if (!(options_.kernel > 0) || cloud_.readings.empty()) return;
+  const bool lost = is_lost();
   for (int first = 0, n = 0; first < particles(); first += n) {
     const int branch = cloud_.branch[first];
     n = static_cast<int>(std::upper_bound(cloud_.branch.begin() + first, cloud_.branch.end(), branch) -
@@ -107,21 +133,28 @@ void ParticleFilter::refine() {
     const double before = weights(cloud_.log_prior.data() + first, n, chosen_.data());
     const double after = weights(cloud_.log_weight.data() + first, n, chosen_.data());
     if (n < 2 || before < std::log(options_.dead_branch) || !(after > kNever)) continue;
-    if (effective_size(chosen_.data(), n) >= std::min(0.5, options_.resample) * n) continue;
-    if (refine_branch(first, n)) ++cloud_.resamplings;
+    const bool even = effective_size(chosen_.data(), n) >= std::min(0.5, options_.resample) * n;
+    if (even && !lost) continue;
+    if (refine_branch(first, n, lost)) ++cloud_.resamplings;
   }
 }
 
 /// The readings are taken in by powers of their likelihood that sum to one, each so large that the weights do not
 /// become too uneven.
-bool ParticleFilter::refine_branch(int first, int n) {
-  const double goal = (getenv("GOAL") ? atof(getenv("GOAL")) : std::min(0.5, options_.resample)) * n;
-  Source source{arrived(first), cloud_.log_prior.data() + first, n, cloud_.span, 1, 0};
+bool ParticleFilter::refine_branch(int first, int n, bool lost) {
+  const double goal = std::min(0.5, options_.resample) * n;
+  Source source{arrived(first),
+                cloud_.log_prior.data() + first,
+                n,
+                cloud_.span,
+                1,
+                static_cast<std::uint64_t>(first) << 12};  // random numbers of its own for every branch
   double left = 1;
   int to = 0;
   for (int stages = 0; left > 0 && stages < kMostStages; ++stages) {
     weights(source.log_weight, n, chosen_.data());
     kernels_.build(*blocks_[0].space, cloud_.t, source.x, chosen_.data(), n, options_.kernel, chart_);
+    if (lost && stages == 0) widen(source);
     for (;; source.power *= kFewer) {
       ++source.stage;
       const bool drawn = spread(source, n, stage_x_[to].data(), stage_weight_[to].data());
@@ -150,14 +183,16 @@ bool ParticleFilter::refine_branch(int first, int n) {
 /// More or fewer particles of a branch, n from `first` on: `count` to `to` of what is gathered.
 bool ParticleFilter::spread_copies(int first, int n, int to, int count, double log_probability) {
   if (!(options_.kernel > 0) || !options_.stratified || n < 2) return false;
-  const Source source{x(first), cloud_.log_weight.data() + first, n, 0, 0, 0};
+  const Source source{x(first), cloud_.log_weight.data() + first, n, 0, 0, static_cast<std::uint64_t>(first) << 12};
   kernels_.build(*blocks_[0].space, cloud_.t, source.x, cloud_.weight.data() + first, n, options_.kernel, chart_);
   if (!spread(source, count, gathered_.data() + static_cast<std::ptrdiff_t>(to) * stored_,
               gathered_weight_.data() + to)) {
     return false;
   }
+  const auto drawn = std::count_if(gathered_weight_.begin() + to, gathered_weight_.begin() + to + count,
+                                   [](double w) { return w > kNever; });
   for (int k = to; k < to + count; ++k) {
-    if (gathered_weight_[k] > kNever) gathered_weight_[k] = log_probability - std::log(count);
+    if (gathered_weight_[k] > kNever) gathered_weight_[k] = log_probability - std::log(static_cast<double>(drawn));
     gathered_branch_[k] = cloud_.branch[first];
   }
   return true;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace kinegraph::filter {
 namespace {
@@ -37,8 +36,12 @@ void ParticleKernels::build(StateSpace& space, double t, const double* x, const 
   kernel_.assign(n, {});
   delta_.resize(d, n);
   mean_.resize(d);
-  part(x, w, n, getenv("LEAST") ? atoi(getenv("LEAST")) : 2 * d + 2);
+  part(x, w, n, 2 * d + 2);
   for (int c = 0; c < count_; ++c) fit(space, t, w, width, offered, clusters_[c]);
+}
+
+void ParticleKernels::widen(double factor) {
+  for (int c = 0; c < count_; ++c) clusters_[c].root *= factor;
 }
 
 /// Halves the particles again and again, each time along the number in which they differ most.

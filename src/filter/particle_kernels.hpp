@@ -26,6 +26,8 @@ class ParticleKernels {
   /// Of n states x (stored() numbers each; they must stay where they are), weights w ≥ 0, Σ > 0. Width: h in units of
   /// what is best for a normal density. The offered chart is taken where it serves.
   void build(StateSpace& space, double t, const double* x, const double* w, int n, double width, const Chart& offered);
+  /// Kernels wider than the particles say.
+  void widen(double factor);
   /// Null: the particle has no kernel (no chart serves its whole cluster).
   const Kernel* of(int i) const { return kernel_[i].chart ? &kernel_[i] : nullptr; }
 
@@ -42,7 +44,7 @@ class ParticleKernels {
   int stored_ = 0, count_ = 0;
   const double* x_ = nullptr;
   std::vector<int> order_;
-  std::vector<double> scale_;  // of each number of x; 0: all the same
+  std::vector<double> scale_;      // of each number of x; 0: all the same
   std::vector<Cluster> clusters_;  // count_ in use
   std::vector<Kernel> kernel_;
   MatrixXd delta_;

@@ -25,9 +25,9 @@ struct InnovationSums {
 
 /// Where a particle comes from: the motion alone, and what is drawn on top of it.
 struct ParticleOrigin {
-  const double* x = nullptr;                         ///< what the motion alone gave
-  double span = 0;                                   ///< seconds of process noise; 0: none
-  const ParticleKernels::Kernel* kernel = nullptr;   ///< in place of x; null: none
+  const double* x = nullptr;                        ///< what the motion alone gave
+  double span = 0;                                  ///< seconds of process noise; 0: none
+  const ParticleKernels::Kernel* kernel = nullptr;  ///< in place of x; null: none
 };
 
 /// Draws the noise of one particle and weighs it. The readings y(n) ≈ y + B n answer to the noise n ~ N(0, 1), so that
@@ -71,12 +71,12 @@ class ParticleProposal {
   Proposal kind_;
   double noise_factor_;
   int noises_;
-  int drawn_ = 0;                 // numbers in use: process noise, then the kernel's
-  bool guided_ = false;           // else they are drawn blindly
-  VectorXd zeta_, n_, mean_;      // mean_: Bᵀ R⁻¹ e, then L⁻¹ of it
+  int drawn_ = 0;             // numbers in use: process noise, then the kernel's
+  bool guided_ = false;       // else they are drawn blindly
+  VectorXd zeta_, n_, mean_;  // mean_: Bᵀ R⁻¹ e, then L⁻¹ of it
   VectorXd delta_, centre_;
-  MatrixXd A_;                    // its lower half, then L
-  double misfit_ = 0;             // ½ |e|²_R before the draw
+  MatrixXd A_;                         // its lower half, then L
+  double misfit_ = 0;                  // ½ |e|²_R before the draw
   std::vector<MatrixXd> B_, H_, all_;  // of each sensor; all: B and H S side by side
   InnovationSums* sums_ = nullptr;
   double weight_ = 0;

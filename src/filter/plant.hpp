@@ -24,6 +24,9 @@ struct PlantOptions {
   std::vector<int> prefer;         ///< numbers of v that should be independent as long as they can
   std::vector<PlantNoise> noises;  ///< white: see Plant::noise_directions()
   std::vector<int> forces;         ///< numbers of v along which an unknown force acts
+  /// Speed below which dry friction is rounded off, per number of v: what process noise makes of v within a step.
+  /// Empty: as sharp as simulate takes it.
+  std::vector<double> friction_speed;
 };
 
 /// A machine as a system with a state x = (q, v) that lies on its constraints, Φ(q, t) = 0 and Φ̇ = 0, with 2 f degrees
@@ -45,7 +48,7 @@ class Plant {
   const PlantOptions& options() const { return options_; }
   /// "theta", "P1.x", "elbow": what number i of v is the rate of.
   virtual const std::string& column_name(int i) const = 0;
-  virtual bool circular(int column) const = 0;  ///< an angle: full turns make no difference to the pose
+  virtual bool circular(int column) const = 0;  ///< an angle: full turns make no difference
 
   // ---- the manifold -------------------------------------------------------------------------------------------
   /// A chart at x. One that is given (not empty) is kept as long as it serves.

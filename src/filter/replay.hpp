@@ -22,6 +22,7 @@ struct ReplayOptions {
 class Replay final : public Estimator {
  public:
   explicit Replay(std::unique_ptr<Rewindable> estimator, const ReplayOptions& options = {});
+  Replay(const Replay&) = delete;  // the estimator tells its innovations to this object
 
   Result<std::monostate> push(const Measurement& measurement) override;
   Result<std::monostate> advance(double t) override;

@@ -17,7 +17,7 @@
 namespace kinegraph::filter {
 
 ScrewMotion::ScrewMotion(std::shared_ptr<const screw::Tree> tree, int freedoms, ScrewDrive drive,
-                         std::vector<int> forces)
+                         std::vector<int> forces, const double* friction_speed)
     : tree_(std::move(tree)),
       drive_(std::move(drive)),
       forces_(std::move(forces)),
@@ -29,6 +29,7 @@ ScrewMotion::ScrewMotion(std::shared_ptr<const screw::Tree> tree, int freedoms, 
       kinematics_(tree_),
       cholesky_(freedoms) {
   surroundings_.gravity = tree_->gravity();
+  surroundings_.friction_speed = friction_speed;
   wrenches_.setZero(6 * loops());
   mass_.resize(tree_->freedoms(), tree_->freedoms());
   reduced_.resize(freedoms, freedoms);

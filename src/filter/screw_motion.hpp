@@ -20,7 +20,9 @@ using ScrewDrive = std::function<void(double t, double* tau)>;
 class ScrewMotion {
  public:
   /// `freedoms`: of the mechanism, its loops closed. `forces`: freedoms along which unknown forces act.
-  ScrewMotion(std::shared_ptr<const screw::Tree> tree, int freedoms, ScrewDrive drive, std::vector<int> forces);
+  /// `friction_speed`: of dry friction per freedom (kept, not copied); null: as sharp as it is.
+  ScrewMotion(std::shared_ptr<const screw::Tree> tree, int freedoms, ScrewDrive drive, std::vector<int> forces,
+              const double* friction_speed = nullptr);
 
   /// a at (t, q, v), loops closed. `force`: the unknown ones, null: none. False: there is no answer.
   bool accelerate(double t, const double* q, const double* v, const double* force, double* a);

@@ -15,17 +15,17 @@ int column_of(const Plant& plant, const std::string& name) {
 }
 
 struct Case {
-  test::Machine machine;
+  planar::Machine machine;
   int freedoms;
   const char* angle;
 };
 
 /// Planar machines in natural coordinates and as robots in space: two formulations that share no equation.
 TEST(ScrewPlant, MovesAsThePlanarMachineDoes) {
-  for (const Case& c : {Case{test::four_bar, 1, "theta"}, Case{test::double_pendulum, 2, "two"},
-                        Case{test::parallelogram, 1, "theta"}, Case{test::pick_and_place, 2, "theta1"}}) {
+  for (const Case& c : {Case{planar::four_bar, 1, "theta"}, Case{planar::double_pendulum, 2, "two"},
+                        Case{planar::parallelogram, 1, "theta"}, Case{planar::pick_and_place, 2, "theta1"}}) {
     SCOPED_TRACE(c.angle);
-    test::Made natural = test::make(c.machine, ChartKind::independent, "rk4");
+    planar::Made natural = planar::make(c.machine, ChartKind::independent, "rk4");
     std::fill(natural.x.begin() + natural.plant->positions(), natural.x.end(), 0.0);
     const Model model = c.machine(0.9);
     const auto robot = robot_of(model);
@@ -38,7 +38,7 @@ TEST(ScrewPlant, MovesAsThePlanarMachineDoes) {
       }
     };
     PlantOptions options;
-    options.integrator = test::tableau("rk4");
+    options.integrator = planar::tableau("rk4");
     ScrewPlant plant(tree, c.freedoms, drive, options);
     Eigen::VectorXd x = Eigen::VectorXd::Zero(plant.stored()), next(x);
     x.head(plant.positions()) = tree->start_position();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kinegraph/mechanics/screw/motion.hpp"
+#include "kinegraph/model/joint_names.hpp"
 
 // Charts. Without loops any f = freedoms() numbers are free: N = 1, or on the manifold, with M = L Lᵀ, C = Lᵀ and N =
 // L⁻ᵀ. With loops N = Z (C Z)⁻¹, J Z = 0; on the manifold, with Zᵀ M Z = L Lᵀ, N = Z L⁻ᵀ and C = Nᵀ M. From J(q) v = 0
@@ -48,16 +49,15 @@ ScrewPlant::ScrewPlant(std::shared_ptr<const screw::Tree> tree, int freedoms, Dr
     : Plant(tree->stored(), tree->freedoms(), freedoms, std::move(options)),
       tree_(std::move(tree)),
       drive_(std::move(drive)),
-      motion_(tree_, freedoms_, drive_, options_.forces),
-      stepper_(tree_, freedoms_, motion_, options_.integrator),
+      motion_(tree_, freedoms_, drive_, options_.forces, friction_speed()),
+      stepper_(tree_, freedoms_, motion_, options_.integrator, friction_speed()),
       closure_(tree_, freedoms_),
       projection_(tree_, tree_->tree_freedoms() - freedoms_),
       circular_(circular_freedoms(*tree_)),
       q_(positions_, 0.0),
       lu_(freedoms_) {
-  for (std::string name : tree_->velocity_names()) {
-    if (name.ends_with(".v")) name.resize(name.size() - 2);
-    names_.push_back(std::move(name));
+  for (const screw::Coordinate& c : tree_->coordinates()) {
+    for (std::string& name : freedom_names(c.name, c.type)) names_.push_back(std::move(name));
   }
   for (auto* x : {&delta_, &predicted_, &dv_, &difference_}) x->setZero(velocities_);
   v_.setZero(velocities_, 1);
@@ -208,14 +208,17 @@ double ScrewPlant::stiffness() {
     const auto c = std::find_if(all.begin(), all.end(), [&](const auto& e) { return freedom < e.v + e.freedoms; });
     return c->dynamics[freedom - c->v];
   };
+  const auto resistance = [&](const JointDynamics& d, int freedom) {
+    const double speed = friction_speed() ? friction_speed()[freedom] : screw::kFrictionSpeed;
+    return std::max(0.0, d.damping + screw::friction_rate(d, 0, speed));
+  };
   double sum = 0;
   for (std::size_t i = 0; i < damped_.size(); ++i) {
     const JointDynamics& one = dynamics(damped_[i]);
     for (std::size_t j = 0; j < damped_.size(); ++j) {
       const JointDynamics& other = dynamics(damped_[j]);
       const double K = damping_(damped_[i], static_cast<Eigen::Index>(j));
-      sum += K * K * std::max(0.0, one.damping + screw::friction_rate(one, 0)) *
-             std::max(0.0, other.damping + screw::friction_rate(other, 0));
+      sum += K * K * resistance(one, damped_[i]) * resistance(other, damped_[j]);
     }
     fastest = std::max(fastest, std::sqrt(std::max(0.0, one.stiffness * damping_(damped_[i], static_cast<int>(i)))));
   }

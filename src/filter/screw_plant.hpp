@@ -11,7 +11,8 @@
 namespace kinegraph::filter {
 
 /// A robot: a tree of bodies, closed loops, floating bases. x = (q as the tree stores it, v of all its freedoms).
-/// Joints' damping, friction, springs and armature act as in simulate. See screw_plant.cpp.
+/// Joints' damping, friction, springs and armature act as in simulate, but for PlantOptions::friction_speed. See
+/// screw_plant.cpp.
 class ScrewPlant final : public Plant {
  public:
   using Drive = ScrewDrive;
@@ -44,6 +45,9 @@ class ScrewPlant final : public Plant {
 
  private:
   bool tree_only() const { return motion_.tangent().rank() == 0; }
+  const double* friction_speed() const {
+    return options_.friction_speed.empty() ? nullptr : options_.friction_speed.data();
+  }
   bool serves(const Chart& chart);
   bool move(const double* delta, int stages);
   bool steps(double t, double h, const double* x, const double* force, double* next, bool along);

@@ -286,11 +286,11 @@ TEST(ScrewPlant, NamesAndAngles) {
     }
     return -1;
   };
-  ASSERT_GE(column("wrist.wx"), 0);
+  ASSERT_GE(column("wrist.rx"), 0);
   EXPECT_TRUE(plant.circular(column("shoulder")));
   EXPECT_FALSE(plant.circular(column("wheel"))) << "another joint follows at half its angle";
   EXPECT_FALSE(plant.circular(column("rail")));
-  EXPECT_FALSE(plant.circular(column("wrist.wx")));
+  EXPECT_FALSE(plant.circular(column("wrist.rx")));
 }
 
 TEST(ScrewPlant, PreferredFreedomsAreIndependentWhereTheyCanBe) {

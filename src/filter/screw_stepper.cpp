@@ -49,12 +49,12 @@ double stability_limit(const step::Tableau& t) {
 }  // namespace
 
 ScrewStepper::ScrewStepper(std::shared_ptr<const screw::Tree> tree, int freedoms, ScrewMotion& motion,
-                           const step::Tableau& tableau)
+                           const step::Tableau& tableau, const double* friction_speed)
     : tree_(std::move(tree)),
       motion_(motion),
       closure_(tree_, freedoms),
       curved_(*tree_),
-      response_(tree_, freedoms),
+      response_(tree_, freedoms, friction_speed),
       tableau_(tableau),
       stable_(stability_limit(tableau)),
       q_(tree_->stored(), 0.0),

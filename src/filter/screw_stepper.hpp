@@ -15,8 +15,9 @@ namespace kinegraph::filter {
 /// screw_stepper.cpp. Allocates nothing after the first calls.
 class ScrewStepper {
  public:
-  ScrewStepper(std::shared_ptr<const screw::Tree> tree, int freedoms, ScrewMotion& motion,
-               const step::Tableau& tableau);
+  /// `friction_speed`: as of `motion`.
+  ScrewStepper(std::shared_ptr<const screw::Tree> tree, int freedoms, ScrewMotion& motion, const step::Tableau& tableau,
+               const double* friction_speed = nullptr);
 
   /// (q, v) after a step h. η and ξ, unless null: changes of q and v along directions, which go along; the last of
   /// them, as many as there are unknown forces, are besides along these.

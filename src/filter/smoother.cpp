@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kinegraph/filter/smoother_problem.hpp"
@@ -9,8 +10,10 @@
 namespace kinegraph::filter {
 namespace {
 
-constexpr double kRough = 0.1;          // a stage before the last ends with a step below this
-constexpr double kRounding = 1e-3;      // a step that cannot be improved below this is converged: rounding
+constexpr double kRough = 0.1;      // a stage before the last ends with a step below this
+constexpr double kRounding = 1e-3;  // a step that cannot be improved below this is converged: rounding
+// Of the undamped step: the least and the most that is taken of it, and what makes no difference.
+constexpr double kLeast = 0.1, kFarthest = 2, kNear = 0.2;
 constexpr double kFirstDamping = 1e-9;  // relative to the columns. Slow motions of a long chain have curvatures that
 constexpr double kMostDamping = 1e4;    // small beside them
 
@@ -24,7 +27,6 @@ struct Search {
   SmootherProblem& problem;
   const SmootherOptions& options;
   Smoothed& out;
-  double damping = 0;
 
   /// The undamped step, in standard deviations (root mean square).
   Result<double> next_step(const WidenedLoss& loss) {
@@ -36,15 +38,29 @@ struct Search {
     return std::sqrt(report.step / problem.unknowns());
   }
 
-  /// Tries steps with ever more damping until the cost falls.
-  bool improve(const WidenedLoss& loss) {
-    for (; damping <= kMostDamping; damping = std::max(10 * damping, kFirstDamping)) {
-      if (damping > 0) problem.chain().solve(damping);
-      if (!problem.move(loss)) continue;
-      damping = damping <= kFirstDamping ? 0 : damping / 10;
-      return true;
+  /// Along the undamped step: cost and slope at its start, −|step|², and the cost at its end make a parabola, whose
+  /// lowest point is tried where it is far from the end.
+  bool search_line(const WidenedLoss& loss) {
+    const double cost = problem.cost(), slope = problem.chain().report().step, end = problem.try_step(loss, 1);
+    const double bend = end - cost + slope,
+                 best = std::clamp(bend > 0 ? 0.5 * slope / bend : kFarthest, kLeast, kFarthest);
+    if (std::abs(best - 1) > kNear || end >= cost) {
+      const double between = problem.try_step(loss, best);
+      if (between < std::min(cost, end)) return problem.accept(), true;
+      if (end < cost) problem.try_step(loss, 1);
     }
-    damping = 0;
+    if (end < cost) problem.accept();
+    return end < cost;
+  }
+
+  /// Tries the undamped step, then steps with ever more damping, until the cost falls.
+  bool improve(const WidenedLoss& loss) {
+    if (search_line(loss)) return true;
+    double growth = 10;
+    for (double damping = kFirstDamping; damping <= kMostDamping; damping *= growth, growth *= 10) {
+      problem.chain().solve(damping);
+      if (problem.try_step(loss, 1) < problem.cost()) return problem.accept(), true;
+    }
     return false;
   }
 

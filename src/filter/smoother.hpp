@@ -21,6 +21,7 @@ struct SmootherOptions {
   Loss loss = Loss::none();  ///< of every channel of every reading
   int max_iterations = 100;  ///< of all stages together
   double tolerance = 1e-3;   ///< converged: root mean square of the next step, in posterior standard deviations
+  int threads = 1;           ///< does not change the results, not even in the last bit
   bool covariances = true;   ///< false: P of the knots and sd of the readings stay empty (NaN)
   Progress progress = {};    ///< told now and then
 };

@@ -1,9 +1,12 @@
 #include "kinegraph/filter/smoother_problem.hpp"
 
 #include <fmt/format.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -13,7 +16,8 @@
 namespace kinegraph::filter {
 namespace {
 
-constexpr double kSameTime = 1e-9;  // of the step
+constexpr int kFewKnots = 32;  // fewer are not worth a thread
+constexpr int kBlock = 8192;   // knots between two tellings of progress
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -49,12 +53,7 @@ Result<std::monostate> SmootherProblem::check(const StateSpace& space, const Bel
 
 SmootherProblem::SmootherProblem(StateSpace& space, const Belief& prior, const std::vector<Measurement>& measurements,
                                  const SmootherOptions& options)
-    : space_(&space),
-      measurements_(&measurements),
-      options_(&options),
-      rows_(space, prior),
-      n_(space.tangent()),
-      stored_(space.stored()) {
+    : space_(&space), measurements_(&measurements), options_(&options), n_(space.tangent()), stored_(space.stored()) {
   order_.resize(measurements.size());
   std::iota(order_.begin(), order_.end(), 0);
   std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return measurements[a].t < measurements[b].t; });
@@ -66,9 +65,20 @@ SmootherProblem::SmootherProblem(StateSpace& space, const Belief& prior, const s
   arrival_chart_.resize(t_.size());
   chart_[0] = prior.chart;
   chain_.reset(n_, knots());
-  H_.resize(kMostRows * n_);
-  row_.resize(n_);
-  next_.resize(stored_);
+  knot_cost_.resize(t_.size());
+  knot_volume_.resize(t_.size());
+  const int threads = std::min({options.threads, knots() / kFewKnots, tbb::info::default_concurrency()});
+  if (threads > 1) arena_ = std::make_unique<tbb::task_arena>(threads);
+  workers_.push_back(std::make_unique<Worker>(nullptr, space, prior));
+  for (int i = 1; i < threads; ++i) workers_.push_back(std::make_unique<Worker>(space.clone(), space, prior));
+}
+
+SmootherProblem::Worker::Worker(std::unique_ptr<StateSpace> clone, StateSpace& shared, const Belief& prior)
+    : own(std::move(clone)), space(own ? own.get() : &shared), rows(*space, prior) {
+  H.resize(kMostRows * space->tangent());
+  row.resize(space->tangent() + 1);
+  next.resize(space->stored());
+  delta.resize(space->tangent());
 }
 
 void SmootherProblem::place_knots(double start) {
@@ -95,74 +105,121 @@ Failure SmootherProblem::stuck(const char* what, int k) const {
   return Failure::no_answer(fmt::format("{} at t = {} s", what, t_[k]));
 }
 
-bool SmootherProblem::add_readings(int k, const WidenedLoss& loss, double& cost) {
+// ---- work on all knots -------------------------------------------------------------------------------------------
+
+template <class Work>
+void SmootherProblem::share_out(int first, int last, const Work& work) {
+  const auto one = [&](int i) {
+    Worker& w = *workers_[i];
+    const std::int64_t count = last - first, all = static_cast<std::int64_t>(workers_.size());
+    const int end = first + static_cast<int>(count * (i + 1) / all);
+    for (int k = first + static_cast<int>(count * i / all); k < end && !w.why; ++k) {
+      w.why = work(w, k);
+      if (w.why) w.stuck = k;
+    }
+  };
+  for (auto& w : workers_) w->why = nullptr;
+  if (arena_) {
+    arena_->execute([&] { tbb::parallel_for(0, static_cast<int>(workers_.size()), one, tbb::simple_partitioner()); });
+  } else {
+    one(0);
+  }
+}
+
+const SmootherProblem::Worker* SmootherProblem::stuck() const {
+  for (const auto& w : workers_) {
+    if (w->why) return w.get();
+  }
+  return nullptr;
+}
+
+/// The coordinates of knot k, and the rows of what is known of it alone.
+const char* SmootherProblem::place(Worker& w, int k, const WidenedLoss& loss) {
+  knot_cost_[k] = knot_volume_[k] = 0;
+  if (!w.space->choose(t_[k], x(k), chart_[k])) return "no coordinates of the motion";
+  if (k == 0) {
+    if (!w.rows.prior(x(0), chart_[0], chain_, knot_volume_[0])) return "the prior has no answer";
+    knot_cost_[0] = 0.5 * w.rows.prior_misfit(x(0));
+  }
   chain_.clear(k);
   std::array<double, kMostRows> e;
   for (int i = first_[k]; i < first_[k + 1]; ++i) {
     const Measurement& m = (*measurements_)[order_[i]];
-    if (!rows_.reading(t_[k], x(k), chart_[k], m, e.data(), H_.data())) return false;
-    for (std::size_t c = 0; c < space_->sensors()[m.sensor].channels.size(); ++c) {
+    if (!w.rows.reading(t_[k], x(k), chart_[k], m, e.data(), w.H.data())) return "a sensor has no answer";
+    for (std::size_t c = 0; c < w.space->sensors()[m.sensor].channels.size(); ++c) {
       if (std::isnan(e[c])) continue;
       const double s = e[c] * e[c], root = std::sqrt(loss.weight(s));
-      cost += 0.5 * loss.rho(s);
-      for (int j = 0; j < n_; ++j) row_[j] = root * H_[c * n_ + j];
-      chain_.add(k, row_.data(), root * e[c]);
+      knot_cost_[k] += 0.5 * loss.rho(s);
+      for (int j = 0; j < n_; ++j) w.row[j] = root * w.H[c * n_ + j];
+      w.row[n_] = root * e[c];
+      chain_.add_in_place(k, w.row.data());
     }
   }
-  return true;
+  return nullptr;
+}
+
+/// The rows between knots k − 1 and k.
+const char* SmootherProblem::tie(Worker& w, int k) {
+  double* rows = chain_.link(k - 1);
+  if (!w.rows.advance(t_[k - 1], t_[k] - t_[k - 1], 1, x(k - 1), chart_[k - 1], chart_[k], w.link) ||
+      !w.rows.link(t_[k], x(k), chart_[k], w.link, rows, knot_volume_[k])) {
+    return "the motion stops";
+  }
+  arrival_chart_[k] = w.link.chart;
+  double* L = root(k - 1);
+  for (int i = 0; i < n_; ++i) {
+    const double e = rows[i * (2 * n_ + 1) + 2 * n_];
+    knot_cost_[k] += 0.5 * e * e;
+    for (int j = 0; j <= i; ++j) *L++ = w.link.L(i, j);
+  }
+  return nullptr;
 }
 
 Result<std::monostate> SmootherProblem::linearise(const WidenedLoss& loss, double share) {
-  cost_ = 0.5 * rows_.prior_misfit(x(0));
-  log_volume_ = 0;
-  for (int k = 0; k < knots(); ++k) {
-    if (options_->progress && k % 1024 == 0 && !options_->progress(share)) return Failure::interrupted();
-    if (!space_->choose(t_[k], x(k), chart_[k])) return stuck("no coordinates of the motion", k);
-    if (k == 0 && !rows_.prior(x(0), chart_[0], chain_, log_volume_)) return stuck("the prior has no answer", 0);
-    if (!add_readings(k, loss, cost_)) return stuck("a sensor has no answer", k);
-    if (k == 0) continue;
-    double* rows = chain_.link(k - 1);
-    if (!rows_.advance(t_[k - 1], t_[k] - t_[k - 1], 1, x(k - 1), chart_[k - 1], chart_[k], link_) ||
-        !rows_.link(t_[k], x(k), chart_[k], link_, rows, log_volume_)) {
-      return stuck("the motion stops", k - 1);
-    }
-    arrival_chart_[k] = link_.chart;
-    double* L = root(k - 1);
-    for (int i = 0; i < n_; ++i) {
-      cost_ += 0.5 * rows[i * (2 * n_ + 1) + 2 * n_] * rows[i * (2 * n_ + 1) + 2 * n_];
-      for (int j = 0; j <= i; ++j) *L++ = link_.L(i, j);
-    }
+  chain_.touch(0);
+  for (int first = 0; first < knots(); first += kBlock) {
+    if (options_->progress && !options_->progress(share)) return Failure::interrupted();
+    const int last = std::min(first + kBlock, knots());
+    share_out(first, last, [&](Worker& w, int k) { return place(w, k, loss); });
+    if (const Worker* w = stuck()) return stuck(w->why, w->stuck);
+    share_out(std::max(first, 1), last, [&](Worker& w, int k) { return tie(w, k); });
+    if (const Worker* w = stuck()) return stuck(w->why, w->stuck - 1);
   }
+  cost_ = std::accumulate(knot_cost_.begin(), knot_cost_.end(), 0.0);
+  log_volume_ = std::accumulate(knot_volume_.begin(), knot_volume_.end(), 0.0);
   return std::monostate{};
 }
 
 // The noise of the steps stays that of the last linearise(): what is compared is one and the same cost.
-double SmootherProblem::trial_cost(const WidenedLoss& loss) {
-  constexpr double none = std::numeric_limits<double>::infinity();
-  double cost = 0.5 * rows_.prior_misfit(trial(0));
+const char* SmootherProblem::try_out(Worker& w, int k, const WidenedLoss& loss) {
+  double cost = k == 0 ? 0.5 * w.rows.prior_misfit(trial(0)) : 0;
   std::array<double, kMostRows> e;
-  for (int k = 0; k < knots(); ++k) {
-    for (int i = first_[k]; i < first_[k + 1]; ++i) {
-      const Measurement& m = (*measurements_)[order_[i]];
-      if (!rows_.reading(t_[k], trial(k), chart_[k], m, e.data(), nullptr)) return none;
-      for (std::size_t c = 0; c < space_->sensors()[m.sensor].channels.size(); ++c) {
-        if (!std::isnan(e[c])) cost += 0.5 * loss.rho(e[c] * e[c]);
-      }
+  for (int i = first_[k]; i < first_[k + 1]; ++i) {
+    const Measurement& m = (*measurements_)[order_[i]];
+    if (!w.rows.reading(t_[k], trial(k), chart_[k], m, e.data(), nullptr)) return "a sensor has no answer";
+    for (std::size_t c = 0; c < w.space->sensors()[m.sensor].channels.size(); ++c) {
+      if (!std::isnan(e[c])) cost += 0.5 * loss.rho(e[c] * e[c]);
     }
-    if (k + 1 == knots()) break;
-    if (!space_->advance(t_[k], t_[k + 1] - t_[k], trial(k), next_.data())) return none;
-    cost += 0.5 * rows_.misfit(next_.data(), arrival_chart_[k + 1], trial(k + 1), root(k));
   }
-  return std::isfinite(cost) ? cost : none;
+  if (k + 1 < knots()) {
+    if (!w.space->advance(t_[k], t_[k + 1] - t_[k], trial(k), w.next.data())) return "the motion stops";
+    cost += 0.5 * w.rows.misfit(w.next.data(), arrival_chart_[k + 1], trial(k + 1), root(k));
+  }
+  knot_cost_[k] = cost;
+  return nullptr;
 }
 
-bool SmootherProblem::move(const WidenedLoss& loss) {
-  for (int k = 0; k < knots(); ++k) {
-    if (!space_->retract(t_[k], x(k), chart_[k], chain_.solution(k), trial(k))) return false;
-  }
-  if (!(trial_cost(loss) < cost_)) return false;
-  std::swap(x_, trial_);
-  return true;
+double SmootherProblem::try_step(const WidenedLoss& loss, double share) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  share_out(0, knots(), [&](Worker& w, int k) {
+    w.delta = share * Eigen::Map<const VectorXd>(chain_.solution(k), n_);
+    return w.space->retract(t_[k], x(k), chart_[k], w.delta.data(), trial(k)) ? nullptr : "no step";
+  });
+  if (stuck()) return none;
+  share_out(0, knots(), [&](Worker& w, int k) { return try_out(w, k, loss); });
+  if (stuck()) return none;
+  const double cost = std::accumulate(knot_cost_.begin(), knot_cost_.end(), 0.0);
+  return std::isfinite(cost) ? cost : none;
 }
 
 std::string SmootherProblem::undetermined() const {
@@ -183,14 +240,15 @@ Result<std::monostate> SmootherProblem::finish(const WidenedLoss& loss, int bran
     chain_.covariances([&](int k, const MatrixXd& P, const MatrixXd&) { out.knots[k].P = P; });
   }
   out.log_evidence = -cost_ + log_volume_ - chain_.log_determinant() +
-                     0.5 * (n_ - rows_.prior_rank()) * std::log(2 * std::numbers::pi);
+                     0.5 * (n_ - workers_[0]->rows.prior_rank()) * std::log(2 * std::numbers::pi);
   out.readings.resize(measurements_->size());
   for (std::size_t i = 0; i < measurements_->size(); ++i) {
     const Measurement& m = (*measurements_)[i];
     SmoothedReading& r = out.readings[i];
     const int k = r.knot = knot_of_[i];
     for (auto* numbers : {&r.e, &r.weight, &r.sd}) numbers->fill(kNaN);
-    if (!rows_.reading(t_[k], x(k), chart_[k], m, r.e.data(), H_.data())) return stuck("a sensor has no answer", k);
+    Worker& w = *workers_[0];
+    if (!w.rows.reading(t_[k], x(k), chart_[k], m, r.e.data(), w.H.data())) return stuck("a sensor has no answer", k);
     const auto& channels = space_->sensors()[m.sensor].channels;
     for (std::size_t c = 0; c < channels.size(); ++c) {
       if (std::isnan(r.e[c])) continue;
@@ -199,7 +257,7 @@ Result<std::monostate> SmootherProblem::finish(const WidenedLoss& loss, int bran
       r.e[c] *= sigma;
       out.log_evidence -= 0.5 * std::log(2 * std::numbers::pi) + std::log(sigma);
       if (!options_->covariances) continue;
-      const Eigen::Map<const VectorXd> h(H_.data() + c * n_, n_);
+      const Eigen::Map<const VectorXd> h(w.H.data() + c * n_, n_);
       const double spread = h.dot(out.knots[k].P * h);  // in units of σ²
       r.sd[c] = sigma * std::sqrt(std::max(0.0, 1 + (1 - 2 * r.weight[c]) * spread));
     }

@@ -5,11 +5,7 @@
 
 // The motion from which a batch smoother starts.
 namespace kinegraph::filter {
-namespace {
-
-constexpr double kSameTime = 1e-9;  // of the step
-
-}  // namespace
+namespace {}  // namespace
 
 // (To compare the costs of the two would mislead: a filter's path has jumps, which the first step takes away.)
 Result<std::monostate> SmootherProblem::start(const Belief& prior, const std::vector<TimedState>& initial) {
@@ -20,21 +16,21 @@ Result<std::monostate> SmootherProblem::start(const Belief& prior, const std::ve
 Result<std::monostate> SmootherProblem::roll_out(const Belief& prior, const std::vector<TimedState>& initial) {
   const double same = kSameTime * options_->step;
   std::size_t given = 0;
-  double t = prior.t;  // of next_
-  next_ = prior.x;
+  double t = prior.t;  // of next
+  VectorXd next = prior.x;
   for (int k = 0; k < knots(); ++k) {
     for (; given < initial.size() && initial[given].t <= t_[k] + same; ++given) {
-      if (initial[given].t >= t - same) next_ = initial[given].x, t = initial[given].t;
+      if (initial[given].t >= t - same) next = initial[given].x, t = initial[given].t;
     }
     const double h = t_[k] - t;
     const int parts = h > same ? static_cast<int>(std::max(1.0, std::ceil(h / options_->step - kSameTime))) : 0;
     for (int p = 0; p < parts; ++p) {
-      if (!space_->advance(t + h * p / parts, h / parts, next_.data(), x(k))) return stuck("the motion stops", k);
-      std::copy_n(x(k), stored_, next_.data());
+      if (!space_->advance(t + h * p / parts, h / parts, next.data(), x(k))) return stuck("the motion stops", k);
+      std::copy_n(x(k), stored_, next.data());
     }
     t = t_[k];
-    std::copy_n(next_.data(), stored_, x(k));
-    if (!next_.allFinite()) return stuck("the motion stops", k);
+    std::copy_n(next.data(), stored_, x(k));
+    if (!next.allFinite()) return stuck("the motion stops", k);
   }
   return std::monostate{};
 }

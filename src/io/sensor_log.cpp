@@ -104,7 +104,9 @@ class LogReader {
                          model_.sensors[c.sensor].channels[c.row].unit);
     }
     if (name.empty()) return fmt::format("column {}: units are not converted; expected SI units", quote(column));
-    return "unknown sensor column " + quote(column) + did_you_mean(column, names_);
+    std::string guess = did_you_mean(column, names_);
+    if (guess.empty()) guess = "; expected some of " + few(names_);
+    return "unknown sensor column " + quote(column) + guess;
   }
 
   void missing_columns(const Trajectory& table) {

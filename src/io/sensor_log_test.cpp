@@ -75,7 +75,9 @@ TEST(SensorLog, ColumnsOfTheMotionAreNotUsed) {
 
 TEST(SensorLog, UnknownColumnsAndUnits) {
   EXPECT_EQ(faults("t,gyr.w\n0,1\n"), "l.csv:1:3: error: unknown sensor column 'gyr.w'; did you mean 'gyro.w'?");
-  EXPECT_EQ(faults("t,lidar.d,gyro.w\n0,1,2\n"), "l.csv:1:3: error: unknown sensor column 'lidar.d'");
+  EXPECT_EQ(faults("t,lidar.d,gyro.w\n0,1,2\n"),
+            "l.csv:1:3: error: unknown sensor column 'lidar.d'; expected some of gyro.w, imu.w, imu.ax, imu.ay, "
+            "theta.q");
   EXPECT_EQ(faults("t,gyro.w [deg/s]\n0,1\n"),
             "l.csv:1:3: error: column 'gyro.w [deg/s]': units are not converted; expected 'gyro.w' in rad/s");
   EXPECT_EQ(faults("t,theta.q(deg),gyro.w\n0,1,2\n"),

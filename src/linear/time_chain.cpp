@@ -83,8 +83,12 @@ void TimeChain::clear(int k) {
 void TimeChain::add(int k, const double* row, double rhs) {
   std::copy_n(row, n_, work_.data());
   work_[n_] = rhs;
+  add_in_place(k, work_.data());
+}
+
+void TimeChain::add_in_place(int k, double* row) {
   double* s = slab(k);
-  s[rest_at_] += fold(n_, s + own_at_, work_.data());
+  s[rest_at_] += fold(n_, s + own_at_, row);
   stale(k);
 }
 

@@ -41,10 +41,13 @@ class TimeChain {
   int capacity() const { return capacity_; }
 
   // ---- rows
+  // After touch(0), clear(), add_in_place() and link() may be called for different knots at the same time.
+  void touch(int k) { stale(k); }  ///< the rows of knot k, or from it on, will change
   void clear_prior();
   void add_prior(const double* row, double rhs);  ///< row: n numbers, on knot 0
   void clear(int k);                              ///< forgets the rows of knot k alone
   void add(int k, const double* row, double rhs);
+  void add_in_place(int k, double* row);  ///< row: n numbers and the right-hand side; overwritten
   /// The rows from knot k to k+1, n times [E F | e] (2n + 1 numbers each): to be written in full.
   double* link(int k);
 
@@ -75,7 +78,9 @@ class TimeChain {
  private:
   double* slab(int k) { return data_.data() + static_cast<std::size_t>(order_[k]) * slab_size_; }
   const double* slab(int k) const { return const_cast<TimeChain*>(this)->slab(k); }
-  void stale(int k) { clean_ = std::min(clean_, k); }
+  void stale(int k) {
+    if (k < clean_) clean_ = k;
+  }
   void eliminate_knot(int k, double damping);
   void column_norms(int k);
   void note_undetermined(int k);

@@ -44,6 +44,12 @@ std::vector<std::string> with_joint(const std::string& joint, const std::vector<
 std::vector<std::string> position_names(const std::string& joint, JointType type) {
   return with_joint(joint, quantities(type).position);
 }
+std::vector<std::string> freedom_names(const std::string& joint, JointType type) {
+  if (type == JointType::ball) return with_joint(joint, {"rx", "ry", "rz"});
+  if (type == JointType::floating) return with_joint(joint, {"rx", "ry", "rz", "x", "y", "z"});
+  const std::vector<const char*>& position = quantities(type).position;
+  return position.size() == 1 ? std::vector{joint} : with_joint(joint, position);
+}
 std::vector<std::string> velocity_names(const std::string& joint, JointType type) {
   return with_joint(joint, quantities(type).velocity);
 }

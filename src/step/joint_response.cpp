@@ -23,7 +23,7 @@ constexpr int kMostSteps = 60, kMostHalvings = 40;
 
 }  // namespace
 
-JointResponse::JointResponse(std::shared_ptr<const screw::Tree> tree, int freedoms)
+JointResponse::JointResponse(std::shared_ptr<const screw::Tree> tree, int freedoms, const double* friction_speed)
     : tree_(std::move(tree)), mass_(tree_), poses_(tree_->bodies().size()), freedoms_(tree_->freedoms()) {
   for (std::size_t c = 0; c < tree_->coordinates().size(); ++c) {
     const screw::Coordinate& from = tree_->coordinates()[c];
@@ -32,6 +32,7 @@ JointResponse::JointResponse(std::shared_ptr<const screw::Tree> tree, int freedo
       to.coordinate = static_cast<int>(c);
       to.q = from.stored == from.freedoms ? from.q + k : -1;
       to.dynamics = from.dynamics[k];
+      if (friction_speed) to.friction_speed = friction_speed[from.v + k];
       // What pushes a motion on is no matter of stiffness, and would spoil the convexity.
       for (double* x : {&to.dynamics.damping, &to.dynamics.friction, &to.dynamics.stiffness}) *x = std::max(0.0, *x);
       if (to.q < 0) to.dynamics.stiffness = 0;
@@ -77,7 +78,7 @@ void JointResponse::prepare(const double* q) {
 double JointResponse::force(int i, const double* q, const double* v, double half) const {
   const Freedom& f = freedoms_[i];
   const double position = f.q < 0 ? f.dynamics.rest : q[f.q] + half * shift_[i];
-  return screw::joint_force(f.dynamics, position, v[i] + shift_[i]);
+  return screw::joint_force(f.dynamics, position, v[i] + shift_[i], f.friction_speed);
 }
 
 // At z_, with δ in shift_.
@@ -100,7 +101,8 @@ void JointResponse::gradient(double half, const double* q, const double* v) {
 void JointResponse::newton_step(double half, const double* v) {
   for (int i = 0; i < tree_->freedoms(); ++i) {
     const JointDynamics& d = freedoms_[i].dynamics;
-    rates_[i] = half * (d.damping + screw::friction_rate(d, v[i] + shift_[i]) + half * d.stiffness);
+    const double dry = screw::friction_rate(d, v[i] + shift_[i], freedoms_[i].friction_speed);
+    rates_[i] = half * (d.damping + dry + half * d.stiffness);
   }
   hessian_ = reduced_mass_;
   if (rank_ > 0) {
@@ -154,7 +156,7 @@ JointResponse::Stiffest JointResponse::stiffest() const {
   const Eigen::LLT<Eigen::MatrixXd> cholesky(reduced_mass_);
   for (int i = 0; i < tree_->freedoms(); ++i) {
     const JointDynamics& d = freedoms_[i].dynamics;
-    const double dry = screw::friction_rate(d, 0);
+    const double dry = screw::friction_rate(d, 0, freedoms_[i].friction_speed);
     if (d.damping + dry == 0) continue;
     const Eigen::VectorXd z = Z_.row(i).transpose();
     const double rate = (d.damping + dry) * z.dot(cholesky.solve(z));

@@ -7,6 +7,7 @@
 
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "kinegraph/mechanics/screw/mass_matrix.hpp"
+#include "kinegraph/mechanics/screw/motion.hpp"
 
 namespace kinegraph::step {
 
@@ -14,8 +15,8 @@ namespace kinegraph::step {
 /// its motion. See joint_response.cpp. Allocates when it is made, never after.
 class JointResponse {
  public:
-  /// `freedoms`: of the mechanism, its loops closed.
-  JointResponse(std::shared_ptr<const screw::Tree> tree, int freedoms);
+  /// `freedoms`: of the mechanism, its loops closed. `friction_speed`: as of screw::Surroundings, read now.
+  JointResponse(std::shared_ptr<const screw::Tree> tree, int freedoms, const double* friction_speed = nullptr);
 
   bool any() const { return any_; }  ///< some joint has damping, friction or a spring
 
@@ -38,6 +39,7 @@ class JointResponse {
     JointDynamics dynamics;
     int coordinate = -1;
     int q = -1;  // −1: no plain coordinate, springs do not act
+    double friction_speed = screw::kFrictionSpeed;
   };
   double force(int i, const double* q, const double* v, double half) const;
   void gradient(double half, const double* q, const double* v);

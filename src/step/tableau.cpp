@@ -31,8 +31,7 @@ Result<Tableau> find_tableau(const std::string& name) {
     names.emplace_back(t.name);
     all += (all.empty() ? "" : ", ") + names.back();
   }
-  return Failure::bad_input("integrator: with --method step it is one of " + all + ", is '" + name + "'" +
-                            did_you_mean(name, names));
+  return Failure::bad_input("integrator: must be one of " + all + ", is '" + name + "'" + did_you_mean(name, names));
 }
 
 }  // namespace kinegraph::step

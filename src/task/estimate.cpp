@@ -16,30 +16,8 @@ namespace {
 
 constexpr double kLongestStep = 0.01;  // s
 constexpr double kTogether = 1e-9;     // s: nearer times are one
-
-Failure check_options(const EstimateOptions& o) {
-  Failure faults{Failure::Kind::bad_input, {}};
-  check_choice("filter", o.filter, {"smoother", "batch", "ekf", "ukf", "particle"}, faults);
-  check_choice("proposal", o.proposal, {"optimal", "prior"}, faults);
-  if (!o.start.empty()) check_choice("start", o.start, {"file", "unknown"}, faults);
-  if (!o.branches.empty()) check_choice("branches", o.branches, {"all", "file"}, faults);
-  check_choice("loss", o.loss, {"none", "huber", "cauchy", "tukey", "geman-mcclure"}, faults);
-  check_rule(o.gate >= 0 && o.gate < 1, "gate", "must be a probability below 1", o.gate, faults);
-  check_rule(o.window >= 2, "window", "must be >= 2", o.window, faults);
-  check_rule(o.particles >= 1, "particles", "must be >= 1", o.particles, faults);
-  check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
-  check_rule(std::isfinite(o.start_speed) && o.start_speed >= 0, "start-speed", "must be >= 0", o.start_speed, faults);
-  const bool kalman = o.filter == "ekf" || o.filter == "ukf";
-  if (kalman) {
-    check_rule(o.loss == "none" || o.loss == "huber", "loss", "must be none or huber with Kalman filters", o.loss,
-               faults);
-  }
-  if (o.filter == "particle") {
-    check_rule(o.loss == "none", "loss", "must be none with the particle filter", o.loss, faults);
-  }
-  if (!kalman) check_rule(o.gate == 0, "gate", "is for Kalman filters (take --loss), must be 0", o.gate, faults);
-  return faults;
-}
+constexpr double kMost = 1e9;          // deviations and speeds, whose squares are computed with
+constexpr int kMostParticles = 1'000'000;
 
 /// What an estimator weighs by must have noise.
 Failure check_noise(const Machine& machine, const std::vector<LogReading>& readings) {
@@ -92,6 +70,24 @@ EstimateSummary begin_summary(const std::vector<LogReading>& readings, int senso
   return summary;
 }
 
+/// Steps that fit in memory (all at once) or in a lifetime.
+void check_steps(const EstimateSummary& summary, Failure& faults) {
+  const double most = summary.filter == "batch" ? 1e7 : 2e9,
+               steps = (summary.time_end - summary.time_start) / summary.step;
+  check_rule(steps <= most, "step",
+             fmt::format("the log, from {:g} to {:g} s, must have at most {:g} steps of {:g} s", summary.time_start,
+                         summary.time_end, most, summary.step),
+             fmt::format("{:g} steps", steps), faults);
+}
+
+/// Over which time noise rounds off dry friction (MachineSettings): within a step it acts half a step long, on the
+/// mean; who is linear about a prediction does not know v better than the noise of the step before leaves it either.
+/// Sigma points and particles are spread out already.
+double friction_span(const EstimateSummary& summary) {
+  if (summary.filter == "ukf" || summary.filter == "particle") return 0;
+  return (summary.filter == "batch" ? 0.5 : 1.5) * summary.step;
+}
+
 /// μ tanh(v / v₀) is nearly a jump: a filter that is linear about standstill takes it for a strong brake, and is far
 /// too sure of it.
 void warn_of_friction(const Machine& machine, EstimateSummary& summary) {
@@ -109,6 +105,42 @@ void warn_of_friction(const Machine& machine, EstimateSummary& summary) {
 
 }  // namespace
 
+Failure check_options(const EstimateOptions& o) {
+  Failure faults{Failure::Kind::bad_input, {}};
+  check_choice("filter", o.filter, {"smoother", "batch", "ekf", "ukf", "particle"}, faults);
+  check_choice("proposal", o.proposal, {"optimal", "prior"}, faults);
+  if (!o.start.empty()) check_choice("start", o.start, {"file", "unknown"}, faults);
+  if (!o.branches.empty()) check_choice("branches", o.branches, {"all", "file"}, faults);
+  check_choice("loss", o.loss, {"none", "huber", "cauchy", "tukey", "geman-mcclure"}, faults);
+  const bool probability = o.gate >= 0 && o.gate < 1;
+  check_rule(probability, "gate", "must be a probability below 1", o.gate, faults);
+  check_rule(o.window >= 2, "window", "must be >= 2", o.window, faults);
+  check_rule(o.particles >= 1 && o.particles <= kMostParticles, "particles",
+             fmt::format("must be between 1 and {}", kMostParticles), o.particles, faults);
+  check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
+  check_rule(o.start_speed >= 0 && o.start_speed <= kMost, "start-speed",
+             fmt::format("must be between 0 and {:g}", kMost), o.start_speed, faults);
+  for (const auto& [name, sd] : o.start_sd) {
+    check_rule(sd <= kMost, "start-sd " + name, fmt::format("must be at most {:g}", kMost), sd, faults);
+  }
+  const bool kalman = o.filter == "ekf" || o.filter == "ukf";
+  if (kalman) {
+    check_rule(o.loss == "none" || o.loss == "huber", "loss", "must be none or huber with Kalman filters", o.loss,
+               faults);
+  }
+  if (o.filter == "particle") {
+    check_rule(o.loss == "none", "loss", "must be none with the particle filter", o.loss, faults);
+  }
+  if (!kalman && probability) {
+    check_rule(o.gate == 0, "gate", "is for Kalman filters (take --loss), must be 0", o.gate, faults);
+  }
+  if (o.filter == "batch") check_rule(o.lag < 0, "lag", "has no meaning for all readings at once", o.lag, faults);
+  if (o.start == "unknown") {
+    check_rule(o.branches != "file", "branches", "must be all where the start is unknown", o.branches, faults);
+  }
+  return faults;
+}
+
 Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading>& log,
                                 const EstimateOptions& options) {
   if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
@@ -124,8 +156,12 @@ Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading
                    [](const LogReading& a, const LogReading& b) { return a.arrival < b.arrival; });
 
   EstimateSummary summary = begin_summary(readings, static_cast<int>(model.sensors.size()), options);
+  Failure too_long{Failure::Kind::bad_input, {}};
+  check_steps(summary, too_long);
+  if (!too_long.diagnostics.empty()) return too_long;
   MachineSettings settings = options.machine;
   settings.time = summary.time_end;
+  settings.friction_span = friction_span(summary);
   auto machine = make_machine(model, settings);
   if (!machine) return machine.failure();
   if (Failure faults = check_noise(*machine, readings); !faults.diagnostics.empty()) return faults;
@@ -142,7 +178,7 @@ Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading
   summary.start = start->unknown() ? "unknown" : "file";
   summary.branch_names = start->branch_names();
   if (options.check_observability) {
-    auto told = check_observability(model, *machine, readings, options, summary);
+    auto told = check_observability(model, readings, options, summary);
     if (!told) return told.failure();
     summary.observability = *std::move(told);
   }

@@ -20,7 +20,7 @@ struct EstimateOptions {
   /// afterwards, every reading in its place.
   double lag = -1;
   int particles = 200;
-  int threads = 1;                         ///< of the particle filter; the result does not depend on it
+  int threads = 1;                         ///< of particle filter and batch smoother; the result does not depend on it
   std::string proposal = "optimal";        ///< optimal | prior
   std::string start;                       ///< file | unknown; empty: see start_of()
   std::string branches;                    ///< all | file; empty: all if the start is unknown, else file
@@ -86,6 +86,9 @@ struct EstimateResult {
   Trajectory innovations;  ///< as InnovationWatch names them; in the order in which they were taken in
   EstimateSummary summary;
 };
+
+/// Values out of their range and options that contradict each other, all at once.
+Failure check_options(const EstimateOptions& options);
 
 /// The motion of a machine from what its sensors read, with its uncertainty. The start holds at the first reading.
 /// `readings` are in the order in which they came.

@@ -47,11 +47,13 @@ Pass follow(const Machine& machine, const Belief& start, const std::vector<Measu
 }
 
 /// Of each branch the start from which the readings are most probable; none where none can follow them.
-std::vector<const Belief*> best_starts(const Machine& machine, const std::vector<Belief>& starts, int branches,
-                                       const std::vector<Measurement>& readings, double step) {
+Result<std::vector<const Belief*>> best_starts(const Machine& machine, const std::vector<Belief>& starts, int branches,
+                                               const std::vector<Measurement>& readings, double step,
+                                               const Progress& progress) {
   std::vector<const Belief*> best(branches, nullptr);
   std::vector<double> most(branches, kNone);
   for (const Belief& start : starts) {
+    if (progress && !progress(0)) return Failure::interrupted();
     const double likely = starts.size() == 1 ? 0 : follow(machine, start, readings, step, false).log_likelihood;
     if (likely > most[start.branch]) most[start.branch] = likely, best[start.branch] = &start;
   }
@@ -117,10 +119,13 @@ Result<EstimateResult> run_batch(Machine& machine, const EstimateStart& start, c
   settings.step = summary.step;
   settings.loss = loss_of(options);
   settings.progress = options.progress;
+  settings.threads = options.threads;
   Result<Smoothed> best = Failure::no_answer("no start agrees with the readings");
   std::vector<double> evidence(start.branches(), kNone);
   double most = kNone;
-  for (const Belief* from : best_starts(machine, *starts, start.branches(), readings, summary.step)) {
+  const auto chosen = best_starts(machine, *starts, start.branches(), readings, summary.step, options.progress);
+  if (!chosen) return chosen.failure();
+  for (const Belief* from : *chosen) {
     if (!from) continue;
     const Pass pass = follow(machine, *from, readings, summary.step, true);
     const Belief prior = start.unknown() ? without_place(*from, machine.plant().freedoms()) : *from;
@@ -147,7 +152,7 @@ Result<EstimateResult> run_batch(Machine& machine, const EstimateStart& start, c
   for (const double p : summary.branches) sum += p;
   for (double& p : summary.branches) p /= sum;
   if (!best->converged) summary.warnings.push_back("the smoother did not converge: " + best->why_not);
-  InnovationWatch watch(machine.space->sensors(), options.keep_innovations);
+  InnovationWatch watch(machine.space->sensors(), options.keep_innovations, false);
   tell_residuals(readings, *best, machine.space->sensors(), watch);
   watch.tell(summary);
   tell_end(machine, best->knots.back(), summary);

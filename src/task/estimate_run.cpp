@@ -126,18 +126,21 @@ class SequentialRun {
   bool sure_ = false;
 };
 
-filter::KalmanOptions kalman_options(const EstimateOptions& options, double step) {
+filter::KalmanOptions kalman_options(const EstimateOptions& options, double step, bool unknown) {
   constexpr double kHuber = 2;  // standard deviations
+  // Readings of a start that is hardly known are far from linear: without a second look a hypothesis may be led astray.
+  constexpr int kIterations = 5;
   filter::KalmanOptions kalman;
   kalman.step = step;
   kalman.gate = options.gate;
+  if (unknown) kalman.iterations = kIterations;
   if (options.loss == "huber") kalman.huber = options.loss_scale > 0 ? options.loss_scale : kHuber;
   return kalman;
 }
 
 Result<std::unique_ptr<filter::Kalman>> make_kalman(const Machine& machine, const filter::Belief& start,
-                                                    const EstimateOptions& options, double step) {
-  const filter::KalmanOptions kalman = kalman_options(options, step);
+                                                    const EstimateOptions& options, double step, bool unknown) {
+  const filter::KalmanOptions kalman = kalman_options(options, step, unknown);
   if (options.filter == "ukf") {
     auto made = filter::Ukf::make(machine.space->clone(), start, kalman);
     if (!made) return made.failure();
@@ -152,7 +155,7 @@ Result<std::unique_ptr<filter::Rewindable>> make_bank(const Machine& machine, co
                                                       const EstimateOptions& options, double step) {
   std::vector<std::unique_ptr<filter::Kalman>> filters;
   for (const filter::Belief& start : starts) {
-    auto made = make_kalman(machine, start, options, step);
+    auto made = make_kalman(machine, start, options, step, starts.size() > 1);
     if (!made) return made.failure();
     filters.push_back(*std::move(made));
   }

@@ -39,22 +39,43 @@ Result<EstimateStart> EstimateStart::make(Machine& machine, double t, const Esti
   return start;
 }
 
-Result<std::monostate> EstimateStart::prepare() {
+/// What is said of the start must be of numbers that it has, and not of those that an unknown start leaves open.
+Failure EstimateStart::check_known() const {
+  Failure faults{Failure::Kind::bad_input, {}};
+  const auto fault = [&](std::string message) {
+    faults.diagnostics.push_back({Severity::error, {}, std::move(message)});
+  };
   const std::vector<std::string> valid = start_numbers(machine_);
+  const int freedoms = machine_.plant().freedoms();
   for (const auto& [name, sd] : options_.start_sd) {
-    if (std::find(valid.begin(), valid.end(), name) != valid.end()) continue;
-    return Failure::bad_input(fmt::format("start-sd: {} is none of the numbers of the state: {}{}", quote(name),
-                                          fmt::join(valid, ", "), did_you_mean(name, valid)));
+    const auto number = std::find(valid.begin(), valid.end(), name) - valid.begin();
+    if (number == static_cast<std::ptrdiff_t>(valid.size())) {
+      fault(fmt::format("start-sd: {} is none of the numbers of the state: {}{}", quote(name), fmt::join(valid, ", "),
+                        did_you_mean(name, valid)));
+    } else if (unknown_ && number < freedoms) {
+      fault(fmt::format("start-sd {}: has no meaning where the start is unknown; take --start file", name));
+    } else if (unknown_ && number < 2 * freedoms && options_.filter == "particle") {
+      fault(fmt::format("start-sd {}: rates of particles with an unknown start are told by --start-speed", name));
+    }
   }
+  if (!unknown_ && options_.start_speed > 0) {
+    fault("start-speed: is for an unknown start; take --start-sd for the rates of the file's");
+  }
+  if (unknown_ && options_.branches == "file") fault("branches: must be all where the start is unknown");
+  return faults;
+}
+
+Result<std::monostate> EstimateStart::prepare() {
   const bool told = machine_.model.spatial() || !machine_.model.initial.empty();
   unknown_ = options_.start.empty() ? !told : options_.start == "unknown";
+  if (Failure faults = check_known(); !faults.diagnostics.empty()) return faults;
   const int freedoms = machine_.plant().freedoms();
   if (unknown_ && freedoms > kMostFreedoms && options_.filter != "particle") {
     return Failure::bad_input(fmt::format(
         "start: unknown needs too many hypotheses for {} degrees of freedom; take --start file, or --filter particle",
         freedoms));
   }
-  if (options_.branches.empty() ? !unknown_ : options_.branches == "file" && !unknown_) return std::monostate{};
+  if (!unknown_ && options_.branches != "all") return std::monostate{};
   auto found = find_branches(machine_.model, {options_.seed, machine_.tree != nullptr, ""});
   if (!found) return found.failure();
   branches_ = *std::move(found);
@@ -170,7 +191,12 @@ Result<std::vector<filter::Particle>> EstimateStart::particles(int count) const 
   filter::MachineSpace& space = *machine_.space;
   filter::Plant& plant = machine_.plant();
   std::vector<filter::Particle> particles;
-  const Eigen::VectorXd extra = space.extra_sd();
+  Eigen::VectorXd extra = space.extra_sd();
+  for (int i = 0; i < extra.size(); ++i) {
+    if (const auto given = options_.start_sd.find(space.extra_name(i)); given != options_.start_sd.end()) {
+      extra[i] = given->second;
+    }
+  }
   const auto finish = [&](filter::Particle& particle, Random& random) {
     for (int i = 0; i < extra.size(); ++i) particle.x[plant.stored() + i] = extra[i] * random.normal();
     particles.push_back(std::move(particle));

@@ -16,8 +16,8 @@ inline constexpr double kStartSd = 0.1, kStartRateSd = 1;
 /// What may be believed of the start, in hypotheses or in particles.
 class EstimateStart {
  public:
-  /// At time t. Refused: names of --start-sd that are no numbers of the state, an unknown start where that would be
-  /// too many hypotheses.
+  /// At time t. Refused: names of --start-sd that are no numbers of the state, or that an unknown start leaves open;
+  /// an unknown start where that would be too many hypotheses.
   static Result<EstimateStart> make(Machine& machine, double t, const EstimateOptions& options);
 
   bool unknown() const { return unknown_; }
@@ -34,6 +34,7 @@ class EstimateStart {
  private:
   EstimateStart(Machine& machine, double t, const EstimateOptions& options)
       : machine_(machine), t_(t), options_(options) {}
+  Failure check_known() const;
   Result<std::monostate> prepare();
   Result<filter::Belief> about(Eigen::VectorXd x, const Eigen::VectorXd& place_sd, int branch) const;
   Result<std::vector<filter::Belief>> other_branches(filter::Belief file) const;

@@ -12,8 +12,13 @@ constexpr double kCertain = 0.001;  // what has this probability or less by chan
 
 }  // namespace
 
-InnovationWatch::InnovationWatch(const std::vector<filter::SensorInfo>& sensors, bool keep)
-    : sensors_(sensors), consistency_(sensors), used_(sensors.size(), 0), refused_(sensors.size(), 0), keep_(keep) {
+InnovationWatch::InnovationWatch(const std::vector<filter::SensorInfo>& sensors, bool keep, bool of_filter)
+    : sensors_(sensors),
+      consistency_(sensors),
+      used_(sensors.size(), 0),
+      refused_(sensors.size(), 0),
+      keep_(keep),
+      of_filter_(of_filter) {
   for (const filter::SensorInfo& sensor : sensors_) largest_.emplace_back(sensor.channels.size());
 }
 
@@ -33,7 +38,7 @@ void InnovationWatch::tell(EstimateSummary& summary) const {
   summary.nis_mean = nis.mean;
   summary.nis_low = nis.low;
   summary.nis_high = nis.high;
-  summary.objections = consistency_.verdict();
+  summary.objections = consistency_.verdict(of_filter_);
   const std::vector<filter::ChannelConsistency> channels = consistency_.channels();
   std::size_t next = 0;
   for (std::size_t s = 0; s < sensors_.size(); ++s) {
@@ -46,7 +51,7 @@ void InnovationWatch::tell(EstimateSummary& summary) const {
       EstimateSummary::ChannelUse use{sensors_[s].channels[row].name};
       use.correlation = c.correlation.empty() ? 0 : c.correlation.front();
       use.rms = c.rms;
-      use.judged = c.count >= kEnough;
+      use.judged = of_filter_ && c.count >= kEnough;
       use.white = !use.judged || c.p_value > kCertain;
       use.largest = largest_[s][row].e;
       use.largest_t = largest_[s][row].t;

@@ -12,7 +12,8 @@ namespace kinegraph::task {
 /// each off independently of the one before?
 class InnovationWatch {
  public:
-  InnovationWatch(const std::vector<filter::SensorInfo>& sensors, bool keep);
+  /// `of_filter`: each is what was new in a reading. Residuals of a smoother are not: they lean on each other.
+  InnovationWatch(const std::vector<filter::SensorInfo>& sensors, bool keep, bool of_filter = true);
 
   void add(const filter::Innovation& innovation);
   void refuse(int sensor) { ++refused_[sensor]; }  ///< a reading that came too late
@@ -31,7 +32,7 @@ class InnovationWatch {
   filter::Consistency consistency_;
   std::vector<std::vector<Largest>> largest_;
   std::vector<long> used_, refused_;
-  bool keep_;
+  bool keep_, of_filter_;
   std::vector<filter::Innovation> all_;
 };
 

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/filter/natural_plant.hpp"
 #include "kinegraph/filter/screw_plant.hpp"
+#include "kinegraph/model/joint_names.hpp"
 #include "kinegraph/task/input.hpp"
 #include "kinegraph/task/spatial_columns.hpp"
 #include "kinegraph/task/spatial_start.hpp"
@@ -15,11 +18,6 @@
 
 namespace kinegraph::task {
 namespace {
-
-/// "elbow.v" → "elbow"; numbers of joints with several freedoms keep theirs: "ball.wx".
-std::string coordinate_of(const std::string& velocity) {
-  return velocity.ends_with(".v") ? velocity.substr(0, velocity.size() - 2) : velocity;
-}
 
 class MachineMaker {
  public:
@@ -43,7 +41,13 @@ class MachineMaker {
     }
     for (const UnknownForce& f : machine_.unknowns) options.forces.push_back(column_of(f.place));
     space.unknowns = machine_.unknowns;
-    machine_.space = std::make_unique<filter::MachineSpace>(make_plant(std::move(options)), machine_.observer, space);
+    std::unique_ptr<filter::Plant> plant = make_plant(options);
+    if (settings_.friction_span > 0 && dry_friction()) {
+      options.friction_speed = friction_speeds(*plant, space.density);
+      plant = make_plant(options);
+    }
+    machine_.space = std::make_unique<filter::MachineSpace>(std::move(plant), machine_.observer, space);
+    count_what_is_preferred();
     return std::move(machine_);
   }
 
@@ -83,7 +87,9 @@ class MachineMaker {
     machine_.v = start->v;
     machine_.independent = start->mobility.independent;
     freedoms_ = start->mobility.freedoms;
-    for (const std::string& name : machine_.tree->velocity_names()) machine_.columns.push_back(coordinate_of(name));
+    for (const screw::Coordinate& c : machine_.tree->coordinates()) {
+      for (std::string& name : freedom_names(c.name, c.type)) machine_.columns.push_back(std::move(name));
+    }
     machine_.observer = sensor::make_observer(machine_.model, machine_.tree);
     return std::monostate{};
   }
@@ -132,7 +138,23 @@ class MachineMaker {
                                                        what, quote(force.name)));
   }
 
+  /// Faults of the names in --process and --unknown, all at once.
+  Failure check_names() const {
+    Failure faults{Failure::Kind::bad_input, {}};
+    const auto check = [&](const std::string& option, const std::map<std::string, double>& settings) {
+      for (const auto& [name, value] : settings) {
+        if (const auto place = place_of(option, name); !place) {
+          faults.diagnostics.push_back(place.failure().diagnostics.front());
+        }
+      }
+    };
+    check("process", settings_.process);
+    check("unknown", settings_.unknown);
+    return faults;
+  }
+
   Result<std::monostate> take_forces() {
+    if (Failure faults = check_names(); !faults.diagnostics.empty()) return faults;
     machine_.disturbances = machine_.model.disturbances;
     for (const auto& [name, density] : settings_.process) {
       const auto place = place_of("process", name);
@@ -181,6 +203,43 @@ class MachineMaker {
     for (const Disturbance& d : machine_.disturbances) add(column_of(d.place));
     for (const int column : machine_.independent) add(column);
     return columns;
+  }
+
+  /// The start is told, and the end, in the coordinates that filters count in: those that noise and unknown forces act
+  /// on where they serve.
+  void count_what_is_preferred() {
+    const Eigen::VectorXd x = machine_.space->state(machine_.q, machine_.v);
+    filter::Chart chart;
+    if (machine_.space->choose(0, x.data(), chart) && !chart.columns.empty()) machine_.independent = chart.columns;
+  }
+
+  bool dry_friction() const {
+    const auto dry = [](const screw::Coordinate& c) {
+      return std::any_of(c.dynamics.begin(), c.dynamics.end(), [](const JointDynamics& d) { return d.friction != 0; });
+    };
+    return machine_.tree && std::any_of(machine_.tree->coordinates().begin(), machine_.tree->coordinates().end(), dry);
+  }
+
+  // What acts on the mean is the friction averaged over what noise makes of v. With densities s along d the variance of
+  // v over a time T is σ² = T Σ (s d)², and as tanh is almost the integral of a normal density
+  //
+  //     E tanh((v + σ n) / v₀) ≈ tanh(v / √(v₀² + π/2 σ²))      (to 0.02)
+  //
+  // d at the start: it is the size that matters.
+  std::vector<double> friction_speeds(filter::Plant& plant, const std::vector<double>& density) const {
+    std::vector<double> speeds(plant.velocities(), screw::kFrictionSpeed);
+    Eigen::VectorXd x(plant.stored());
+    x << machine_.q, machine_.v;
+    Eigen::MatrixXd directions;
+    if (plant.noises() == 0 || !plant.noise_directions(0, x.data(), directions)) return speeds;
+    for (int i = 0; i < plant.velocities(); ++i) {
+      double variance = 0;
+      for (int j = 0; j < plant.noises(); ++j) {
+        variance += settings_.friction_span * std::pow(density[j] * directions(i, j), 2);
+      }
+      speeds[i] = std::sqrt(screw::kFrictionSpeed * screw::kFrictionSpeed + std::numbers::pi / 2 * variance);
+    }
+    return speeds;
   }
 
   std::unique_ptr<filter::Plant> make_plant(filter::PlantOptions options) const {

@@ -18,8 +18,9 @@ struct MachineSettings {
   std::string formulation = "natural";  ///< of planar models: natural coordinates, or `screw`; robots are always screw
   std::string integrator = "rk4";
   filter::ChartKind chart = filter::ChartKind::independent;
-  std::optional<Trajectory> input;        ///< recorded torques and forces
-  double time = 0;                        ///< s: how long the recording must last
+  std::optional<Trajectory> input;  ///< recorded torques and forces
+  double time = 0;                  ///< s: how long the recording must last
+  double friction_span = 0;         ///< s: dry friction is averaged over what noise makes of v in that time; 0: sharp
   std::map<std::string, double> process;  ///< densities of accelerations, over or beside the model's, by coordinate
   std::map<std::string, double> unknown;  ///< walks of unknown forces, likewise
 };

@@ -625,6 +625,25 @@ initial: {theta.q: 30deg}
         self.bad("error: gate: is for Kalman filters (take --loss), must be 0, is 0.9", "estimate", "gyro.yaml", "--log", "log.csv",
                  "--gate", "0.9")
         self.bad("error: loss: its scale must be > 0, is -1", "estimate", "gyro.yaml", "--log", "log.csv", "--loss", "huber:-1")
+        log = ("estimate", "gyro.yaml", "--log", "log.csv")
+        self.bad("error: window: is for --filter smoother alone\nerror: particles: is for --filter particle alone\n"
+                 "error: proposal: is for --filter particle alone", *log, "--filter", "ekf", "--window", "5", "--particles", "3", "--proposal", "prior")
+        self.bad("error: lag: has no meaning for all readings at once, is 0.1", *log, "--filter", "batch", "--lag", "0.1")
+        self.bad("error: start-speed: is for an unknown start; take --start-sd for the rates of the file's", *log, "--start-speed", "3")
+        self.bad("error: branches: must be all where the start is unknown, is file", *log, "--start", "unknown", "--branches", "file")
+        self.bad("error: start-sd theta.q: has no meaning where the start is unknown; take --start file", *log, "--start", "unknown", "--start-sd",
+                 "theta.q=0.1")
+        self.bad("error: start-sd: 'bar' is none of the numbers of the state: theta.q, theta.v\n"
+                 "error: start-sd: 'foo' is none of the numbers of the state: theta.q, theta.v", *log, "--start-sd", "foo=1", "--start-sd", "bar=1")
+        self.bad("error: process: 'foo' is no coordinate that can move\nerror: unknown: 'bar' is no coordinate that can move", *log, "--process",
+                 "foo=1", "--unknown", "bar=1")
+        self.bad("error: unknown theta: must be > 0, else the force is known to be zero", *log, "--unknown", "theta=0")
+        self.bad("error: loss: none has no scale", *log, "--loss", "none:3")
+        self.bad("error: out, innovations: both name the file 'i.csv'", *log, "--out", "i.csv", "--innovations", "i.csv")
+        self.bad("error: particles: must be between 1 and 1000000, is 100000000", *log, "--filter", "particle", "--particles", "100000000")
+        self.write("gap.csv", "t,angle.q\n0,0\n0.01,0\n1e10,0\n")
+        self.bad("error: step: the log, from 0 to 1e+10 s, must have at most 2e+09 steps of 0.01 s, is 1e+12 steps", "estimate", "gyro.yaml", "--log",
+                 "gap.csv")
         self.bad("error: start-sd theta.q: must be >= 0, is -1", "estimate", "gyro.yaml", "--log", "log.csv", "--start-sd", "theta.q=-1")
         for text, place in (("t,gyro.w\n0,1\n0.1,nan\n", "log.csv:3:5"), ("t,giro.w\n0,1\n", "log.csv:1:3"),
                             ("t,gyro.w\n1,1\n0.5,1\n", "log.csv:3:1"), ("", "log.csv")):
@@ -632,6 +651,24 @@ initial: {theta.q: 30deg}
             result = self.run_program("estimate", "gyro.yaml", "--log", "log.csv")
             self.assertEqual(result.status, 2)
             self.assertTrue(result.err.startswith(place), result.err)
+
+    def test_a_body_that_floats(self):
+        self.write("body.urdf", '<robot name="b"><link name="body"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" '
+                   'ixz="0" iyz="0"/></inertial></link></robot>')
+        self.write("body.sensors.yaml", "sensors:\n  - {name: gyro, type: gyroscope, link: body, noise: 0.01}\n"
+                   "  - {name: a, type: position, link: body, noise: 0.01}\n  - {name: b, type: position, link: body, xyz: [0.1, 0, 0], noise: 0.01}\n"
+                   "  - {name: c, type: position, link: body, xyz: [0, 0.1, 0], noise: 0.01}\n"
+                   "disturbances:\n" + "".join(f"  - {{joint: base, freedom: {i}, density: 1}}\n" for i in range(1, 7)))
+        self.good("simulate", "body.urdf", "--base", "floating", "--time", "0.2", "--step", "10ms", "--set", "base.wx=1", "--sensors", "log.csv")
+        text = self.good("estimate", "body.urdf", "--base", "floating", "--log", "log.csv", "--json", "found.json").out
+        self.assertRegex(text, r"\n  base\.rx +[0-9.e-]+\n")  # a deviation, no mean
+        self.assertNotIn("nan", text)
+        self.assertEqual([n["name"] for n in json.loads(self.read("found.json"))["final"]],
+                         ["base." + n for n in "rx ry rz x y z wx wy wz vx vy vz".split()])
+        gyro = "\n".join(",".join(row.split(",")[:4]) for row in self.read("log.csv").splitlines()) + "\n"
+        self.write("gyro.csv", gyro)
+        self.bad("error: the log cannot tell base.x; base.y; base.z; base.rx; base.ry; base.rz; … 3 more: no reading changes with them; or say what "
+                 "is known of them: --start-sd base.x=…", "estimate", "body.urdf", "--base", "floating", "--log", "gyro.csv", "--quiet", status=1)
 
     def test_what_cannot_be_seen(self):
         self.write("balanced.yaml", """\

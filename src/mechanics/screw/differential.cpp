@@ -202,11 +202,7 @@ void Differential::set(const Motion& motion, const double* q, const double* v, c
     if (bodies[i].parent >= 0) bodies_[bodies[i].parent].F += motion.body(i).X_PB.wrench(bodies_[i].F);
     set_torque(bodies[i].joint, q, bodies_[i]);
   }
-  for (const Coordinate& c : tree_->coordinates()) {
-    for (int k = 0; k < c.freedoms; ++k) {
-      rates_[c.v + k] = c.dynamics[k].damping + friction_rate(c.dynamics[k], v[c.v + k]);
-    }
-  }
+  rates_ = motion.joint_rate();
 }
 
 /// Without ξ only velocities, at fixed v.

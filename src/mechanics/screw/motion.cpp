@@ -58,18 +58,23 @@ Transform<double> evaluate(const ScrewJoint& joint, const double* q, const doubl
 }  // namespace
 
 namespace {
-constexpr double kSlow = 1e-3;  // rad/s or m/s: below it dry friction is rounded off
+
+inline double viscous_and_spring(const JointDynamics& dynamics, double q, double v) {
+  return -dynamics.damping * v - dynamics.stiffness * (q - dynamics.rest);
 }
 
-double joint_force(const JointDynamics& dynamics, double q, double v) {
-  double force = -dynamics.damping * v - dynamics.stiffness * (q - dynamics.rest);
-  if (dynamics.friction != 0) force -= dynamics.friction * std::tanh(v / kSlow);
+}  // namespace
+
+double joint_force(const JointDynamics& dynamics, double q, double v, double friction_speed) {
+  double force = viscous_and_spring(dynamics, q, v);
+  if (dynamics.friction != 0) force -= dynamics.friction * std::tanh(v / friction_speed);
   return force;
 }
 
-double friction_rate(const JointDynamics& dynamics, double v) {
-  const double t = std::tanh(v / kSlow);
-  return dynamics.friction / kSlow * (1 - t * t);
+double friction_rate(const JointDynamics& dynamics, double v, double friction_speed) {
+  if (dynamics.friction == 0) return 0;
+  const double t = std::tanh(v / friction_speed);
+  return dynamics.friction / friction_speed * (1 - t * t);
 }
 
 Transform<double> joint_transform(const ScrewJoint& joint, const double* q, SubspaceBuffer* S) {
@@ -83,7 +88,8 @@ Motion::Motion(std::shared_ptr<const Tree> tree)
     : tree_(std::move(tree)),
       bodies_(tree_->bodies().size()),
       loops_(tree_->loops().size()),
-      joint_force_(tree_->freedoms(), 0.0) {
+      joint_force_(tree_->freedoms(), 0.0),
+      joint_rate_(tree_->freedoms(), 0.0) {
   for (BodyMotion& body : bodies_) body.S.setZero();
   for (LoopMotion& loop : loops_) loop.S.setZero();
   const Eigen::VectorXd q = tree_->start_position();
@@ -96,12 +102,21 @@ void Motion::set(const double* q, const double* v, const Surroundings& surroundi
   for (std::size_t i = 0; i < loops_.size(); ++i) set_loop(static_cast<int>(i), q, v, surroundings);
   if (!surroundings.joint_forces) {
     std::fill(joint_force_.begin(), joint_force_.end(), 0.0);
+    std::fill(joint_rate_.begin(), joint_rate_.end(), 0.0);
     return;
   }
   for (const Coordinate& c : tree_->coordinates()) {
     for (int k = 0; k < c.freedoms; ++k) {
       const double position = c.stored == c.freedoms ? q[c.q + k] : 0;
-      joint_force_[c.v + k] = screw::joint_force(c.dynamics[k], position, v[c.v + k]);
+      const JointDynamics& dynamics = c.dynamics[k];
+      const int i = c.v + k;
+      joint_force_[i] = viscous_and_spring(dynamics, position, v[i]);
+      joint_rate_[i] = dynamics.damping;
+      if (dynamics.friction == 0) continue;
+      const double speed = surroundings.friction_speed ? surroundings.friction_speed[i] : kFrictionSpeed;
+      const double share = std::tanh(v[i] / speed);
+      joint_force_[i] -= dynamics.friction * share;
+      joint_rate_[i] += dynamics.friction / speed * (1 - share * share);
     }
   }
 }

@@ -7,6 +7,9 @@
 
 namespace kinegraph::screw {
 
+/// rad/s or m/s: below it dry friction is rounded off.
+inline constexpr double kFrictionSpeed = 1e-3;
+
 /// What acts on a robot from outside, at one instant.
 struct Surroundings {
   Eigen::Vector3d gravity{0, 0, -kGravity};       ///< in the ground's frame
@@ -14,6 +17,7 @@ struct Surroundings {
   Vector6d base_acceleration = Vector6d::Zero();  ///< V̇ of the ground
   const Vector6d* loads = nullptr;  ///< per body: an external wrench on it, in its frame at its origin; null: none
   bool joint_forces = true;         ///< damping, friction and springs of the joints act
+  const double* friction_speed = nullptr;  ///< v₀ of dry friction, per freedom; null: kFrictionSpeed
 };
 
 /// The numbers of the equations of motion at (q, v), body by body (Xᵢ = Ad(Tᵢ,ₚ)):
@@ -46,6 +50,7 @@ class Motion {
   const LoopMotion& loop(int i) const { return loops_[i]; }
   /// Damping, friction and springs along each freedom (size freedoms()).
   const std::vector<double>& joint_force() const { return joint_force_; }
+  const std::vector<double>& joint_rate() const { return joint_rate_; }  ///< −∂(joint force)/∂v
   const Tree& tree() const { return *tree_; }
 
  private:
@@ -55,15 +60,15 @@ class Motion {
   std::shared_ptr<const Tree> tree_;
   std::vector<BodyMotion, Eigen::aligned_allocator<BodyMotion>> bodies_;
   std::vector<LoopMotion, Eigen::aligned_allocator<LoopMotion>> loops_;
-  std::vector<double> joint_force_;
+  std::vector<double> joint_force_, joint_rate_;
 };
 
 /// X_FM and S of a joint at q (the whole vector), its ratio, offset and direction included. S may be null.
 Transform<double> joint_transform(const ScrewJoint& joint, const double* q, Eigen::Matrix<double, 6, 6>* S = nullptr);
 
-/// −d v − μ tanh(v / v₀) − k (q − q₀): what acts along one freedom besides the motor. v₀ = 1 mm/s or mrad/s.
-double joint_force(const JointDynamics& dynamics, double q, double v);
+/// −d v − μ tanh(v / v₀) − k (q − q₀): what acts along one freedom besides the motor.
+double joint_force(const JointDynamics& dynamics, double q, double v, double friction_speed = kFrictionSpeed);
 /// The derivative of the friction's size by v.
-double friction_rate(const JointDynamics& dynamics, double v);
+double friction_rate(const JointDynamics& dynamics, double v, double friction_speed = kFrictionSpeed);
 
 }  // namespace kinegraph::screw

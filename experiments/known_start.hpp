@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kinegraph/filter/estimator.hpp"
+#include "kinegraph/task/machine.hpp"
+
+namespace kinegraph::experiments {
+
+/// Logs of the four-bar with gyroscope (200 Hz) and encoder (100 Hz) that are just what estimators assume: the motion
+/// is driven by white noise of the given density, its start drawn from their prior (2°, 10 °/s).
+class KnownStart {
+ public:
+  static constexpr double kStep = 5e-3;
+
+  KnownStart(double density, int seeds, int steps);
+
+  struct Log {
+    std::vector<Eigen::VectorXd> truth;  ///< per step
+    std::vector<filter::Measurement> readings;
+    filter::Belief prior;
+  };
+  /// What an estimator says after every step.
+  using Told = std::function<void(int step, const filter::Belief& belief)>;
+  struct Contestant {
+    std::string name;
+    std::function<void(const Log& log, const Told& told)> run;
+  };
+  /// All estimators; the particle filters with so many particles.
+  std::vector<Contestant> contestants(int particles) const;
+
+  struct Verdict {
+    double rmse = 0;           ///< of the crank angle, degrees
+    std::vector<double> nees;  ///< per step: mean over the seeds, per number of the state; 1 expected
+    double mean_nees = 0;
+    double inside = 0;  ///< share of the steps at which it is within the 95 % band
+    double converged = 0;
+    double step_us = 0;
+  };
+  Verdict judge(const Contestant& contestant) const;
+  /// Of the mean NEES over the seeds.
+  double band_low() const { return low_; }
+  double band_high() const { return high_; }
+
+ private:
+  Log make_log(int seed) const;
+
+  int steps_, crank_ = 0;
+  double low_ = 0, high_ = 0;
+  task::Machine machine_, manifold_;
+  std::vector<Log> logs_;
+};
+
+}  // namespace kinegraph::experiments

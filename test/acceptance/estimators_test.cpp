@@ -1,0 +1,64 @@
+// The claims of the experiments, on fewer seeds and shorter logs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "experiments/gyroscope_fourbar.hpp"
+#include "experiments/known_start.hpp"
+#include "experiments/table.hpp"
+
+namespace kinegraph::experiments {
+namespace {
+
+// 100 seeds, as asked. At one instant far from the start: errors at different times of one run are not independent.
+TEST(Estimators, BelieveInTheirErrorsAsMuchAsTheyShould) {
+  constexpr int kSteps = 120;
+  const KnownStart logs(0.5, 100, kSteps);
+  for (const KnownStart::Contestant& contestant : logs.contestants(100)) {
+    if (contestant.name.starts_with("particles")) continue;  // they are in the experiment
+    const KnownStart::Verdict verdict = logs.judge(contestant);
+    EXPECT_GT(verdict.nees[kSteps - 20], logs.band_low()) << contestant.name;
+    EXPECT_LT(verdict.nees[kSteps - 20], logs.band_high()) << contestant.name;
+    EXPECT_NEAR(verdict.mean_nees, 1, 0.1) << contestant.name;
+    EXPECT_GT(verdict.inside, 0.75) << contestant.name;
+    EXPECT_EQ(verdict.converged, 1) << contestant.name;
+  }
+}
+
+TEST(Estimators, FindTheCrankAndTheAssemblyFromAGyroscope) {
+  const Model model = fourbar();
+  const Tracker tracker(model, {});
+  ASSERT_EQ(tracker.branches(), 2);
+  for (int branch = 0; branch < 2; ++branch) {
+    const Truth truth = fall(model, branch, 0, 2.5);
+    std::vector<double> times;
+    for (const Score& s : scores(tracker, truth, branch, 12)) {
+      EXPECT_TRUE(s.converged) << "branch " << branch;
+      EXPECT_TRUE(s.right_branch) << "branch " << branch;
+      EXPECT_LT(s.rmse, 0.2) << "branch " << branch;
+      times.push_back(s.within_3);
+    }
+    EXPECT_LT(median(times), 0.2) << "branch " << branch;
+  }
+}
+
+TEST(Estimators, TakeModelErrorsForProcessNoise) {
+  const Model model = fourbar();
+  const Truth truth = fall(model, 0, 0, 2.5);
+  const auto wrong = model.with({{"crank_length", 0.125 * 1.03}, {"crank.mass", 0.039 * 1.03}});
+  ASSERT_TRUE(wrong);
+  const auto rmse = [&](const Model& assumed, double density) {
+    TrackSettings settings;
+    settings.particles = 100;
+    settings.density = density;
+    double mean = 0;
+    for (const Score& s : scores(Tracker(assumed, settings), truth, 0, 6)) mean += s.rmse / 6;
+    return mean;
+  };
+  const double right = rmse(model, 0.1);
+  EXPECT_LT(right, 0.3);
+  EXPECT_GT(rmse(*wrong, 0.1), 3 * right) << "a wrong crank must show";
+}
+
+}  // namespace
+}  // namespace kinegraph::experiments
