@@ -52,6 +52,7 @@ class Demo final : public Verb {
   Done turn();
   Done simulate();
   Done inverse();
+  Done estimate();
   Done robot();
   Done robot_torques();
   Done elimination();
@@ -178,6 +179,38 @@ Done Demo::inverse() {
                  {"theta.tau"});
 }
 
+Done Demo::estimate() {
+  const std::string model = in_folder("fourbar_gyro.yaml"), log = in_folder("gyro.csv");
+  if (Done done = file(model, kDemoGyro); !done) return done;
+  if (Done done = command(
+          "What do a gyroscope on its longest bar and an encoder read while it falls?",
+          {"simulate", model, "--time", "2", "--sensors", in_folder("readings.csv"), "--out", in_folder("truth.csv")});
+      !done) {
+    return done;
+  }
+  CsvOptions all;
+  all.may_be_empty = [](const std::string&) { return true; };
+  const Result<Trajectory> read = read_csv(in_folder("readings.csv"), all);
+  if (!read) return read.failure();
+  const int gyroscope = read->find("gyro.w");
+  if (gyroscope < 0) return Failure::internal("readings.csv has no column gyro.w");
+  Trajectory alone({"gyro.w"});
+  for (int k = 0; k < read->samples(); ++k) {
+    if (!std::isnan(read->at(k, gyroscope))) *alone.append(read->times()[k]) = read->at(k, gyroscope);
+  }
+  if (Done done = write_csv(log, alone); !done) return done;
+  if (Done done = print(fmt::format("\n  wrote {}: the gyroscope alone\n", log)); !done) return done;
+  if (Done done = command("Where is the crank, and how is it assembled? Nothing is known but the gyroscope",
+                          {"estimate", model, "--log", log, "--filter", "particle", "--start", "unknown", "--out",
+                           in_folder("estimate.csv"), "--json", in_folder("estimate.json")});
+      !done) {
+    return done;
+  }
+  return picture("estimate.svg", "estimate.csv",
+                 {"Probability of each assembly, from the gyroscope alone", "t in s", "P", {}, false},
+                 {"branch.0", "branch.1"});
+}
+
 Done Demo::robot() {
   arm_ = in_folder("arm7.urdf");
   if (Done done = write_file(arm_, kDemoArm); !done) return done;
@@ -245,8 +278,8 @@ Done Demo::hybrid() {
 
 Done Demo::run() {
   for (Done (Demo::*const part)() :
-       {&Demo::start, &Demo::check, &Demo::turn, &Demo::simulate, &Demo::inverse, &Demo::robot, &Demo::robot_torques,
-        &Demo::elimination, &Demo::closed_loop, &Demo::hybrid}) {
+       {&Demo::start, &Demo::check, &Demo::turn, &Demo::simulate, &Demo::inverse, &Demo::estimate, &Demo::robot,
+        &Demo::robot_torques, &Demo::elimination, &Demo::closed_loop, &Demo::hybrid}) {
     if (Done done = (this->*part)(); !done) return done;
   }
   return print(fmt::format("\nAll of it is in {}. Change {} and ask again; '{} VERB --help' shows more.\n", out_,
