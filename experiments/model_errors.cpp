@@ -13,7 +13,7 @@ int main() {
   constexpr int kRepetitions = 100;
   constexpr double kCrank = 0.125;
   const double sigmas[] = {0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10};
-  fmt::print("Mean RMSE of the crank angle from 1 s on, in °, over σ_a; {} repetitions each, 100 particles\n",
+  fmt::print("Mean RMSE of the crank angle from 1 s on, in °, over σ_a; {} repetitions each, 200 particles\n",
              kRepetitions);
   const kinegraph::Model model = fourbar();
   const Truth truth = fall(model, 0, 0, 5);
@@ -27,7 +27,6 @@ int main() {
   std::vector<double> best(4, INFINITY), best_sigma(4, 0);
   for (const double sigma : sigmas) {
     TrackSettings settings;
-    settings.particles = 100;
     settings.density = sigma / kCrank * std::sqrt(settings.step);
     std::vector<std::string> row = {figure(sigma), figure(settings.density)};
     for (int percent = 0; percent <= 3; ++percent) {

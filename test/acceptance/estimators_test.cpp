@@ -10,18 +10,18 @@
 namespace kinegraph::experiments {
 namespace {
 
-// 100 seeds, as asked. At one instant far from the start: errors at different times of one run are not independent.
+// 100 seeds, as asked. At the last instant: errors at different times of one run are not independent.
 TEST(Estimators, BelieveInTheirErrorsAsMuchAsTheyShould) {
   constexpr int kSteps = 120;
   const KnownStart logs(0.5, 100, kSteps);
   for (const KnownStart::Contestant& contestant : logs.contestants(100)) {
     if (contestant.name.starts_with("particles")) continue;  // they are in the experiment
     const KnownStart::Verdict verdict = logs.judge(contestant);
-    EXPECT_GT(verdict.nees[kSteps - 20], logs.band_low()) << contestant.name;
-    EXPECT_LT(verdict.nees[kSteps - 20], logs.band_high()) << contestant.name;
+    EXPECT_GT(verdict.nees.back(), logs.band_low()) << contestant.name;
+    EXPECT_LT(verdict.nees.back(), logs.band_high()) << contestant.name;
     EXPECT_NEAR(verdict.mean_nees, 1, 0.1) << contestant.name;
     EXPECT_GT(verdict.inside, 0.75) << contestant.name;
-    EXPECT_EQ(verdict.converged, 1) << contestant.name;
+    EXPECT_NEAR(verdict.converged, 1, 1e-9) << contestant.name;
   }
 }
 
@@ -49,7 +49,6 @@ TEST(Estimators, TakeModelErrorsForProcessNoise) {
   ASSERT_TRUE(wrong);
   const auto rmse = [&](const Model& assumed, double density) {
     TrackSettings settings;
-    settings.particles = 100;
     settings.density = density;
     double mean = 0;
     for (const Score& s : scores(Tracker(assumed, settings), truth, 0, 6)) mean += s.rmse / 6;

@@ -744,17 +744,19 @@ class Demo(Cli):
     def test_the_tour(self):
         text = self.good("demo", "--out", "a/tour").out
         written = sorted(os.listdir(os.path.join(self.folder, "a/tour")))
-        self.assertEqual(written, ["arm7.urdf", "arm_torque.csv", "arm_torque.svg", "branches.csv", "five_bar.csv",
-                                   "five_bar.sdf", "fourbar.yaml", "hybrid.csv", "known.csv", "motion.csv", "motion.json",
-                                   "motion.svg", "reach.csv", "rnea.svg", "swing.csv", "three_r.urdf", "torque.csv",
-                                   "torque.json", "torque.svg", "turn.csv", "turn.svg", "wanted.csv"])
+        self.assertEqual(written, ["arm7.urdf", "arm_torque.csv", "arm_torque.svg", "branches.csv", "estimate.csv",
+                                   "estimate.json", "estimate.svg", "five_bar.csv", "five_bar.sdf", "fourbar.yaml",
+                                   "fourbar_gyro.yaml", "gyro.csv", "hybrid.csv", "known.csv", "motion.csv", "motion.json",
+                                   "motion.svg", "reach.csv", "readings.csv", "rnea.svg", "swing.csv", "three_r.urdf", "torque.csv",
+                                   "torque.json", "torque.svg", "truth.csv", "turn.csv", "turn.svg", "wanted.csv"])
         for name in written:
             self.assertIn(f"wrote a/tour/{name}", text)
         commands = [line.split()[1:] for line in text.splitlines() if line.startswith("$ ")]
-        self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse", "check", "kinematics", "inverse", "graph",
-                          "graph", "graph", "simulate", "hybrid"])
+        self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse", "simulate",
+                          "estimate", "check", "kinematics", "inverse", "graph", "graph", "graph", "simulate", "hybrid"])
         self.good(*commands[0][1:])  # what it prints can be typed
         self.assertGreater(json.loads(self.read("a/tour/torque.json"))["torque_peak"][0], 10)
+        self.assertGreater(json.loads(self.read("a/tour/estimate.json"))["branches"][0], 0.99)
         names, rows = self.table("a/tour/hybrid.csv")  # known.csv is of the motion 0.2 (1 - cos 5t), half of it back
         for row in rows:
             self.assertAlmostEqual(row[names.index("left_motor.a")], 5 * math.cos(5 * row[0]), delta=0.01)
