@@ -17,6 +17,7 @@ constexpr double kFewer = 0.25;  // from a power that asks too much to the next
 constexpr double kLeastPower = 1e-8;
 constexpr double kUnexplained = -20;  // log-likelihood, less the constant of R: more than six standard deviations off
 constexpr int kMostDoublings = 16;
+constexpr int kFewest = 64;  // particles of a branch: what is around one of fewer, they do not tell
 
 /// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing.
 double weights(const double* log_weight, int n, double* w) {
@@ -132,7 +133,7 @@ void ParticleFilter::refine() {
         first;
     const double before = weights(cloud_.log_prior.data() + first, n, chosen_.data());
     const double after = weights(cloud_.log_weight.data() + first, n, chosen_.data());
-    if (n < 2 || before < std::log(options_.dead_branch) || !(after > kNever)) continue;
+    if (n < kFewest || before < std::log(options_.dead_branch) || !(after > kNever)) continue;
     const bool even = effective_size(chosen_.data(), n) >= std::min(0.5, options_.resample) * n;
     if (even && !lost) continue;
     if (refine_branch(first, n, lost)) ++cloud_.resamplings;
@@ -182,7 +183,7 @@ bool ParticleFilter::refine_branch(int first, int n, bool lost) {
 
 /// More or fewer particles of a branch, n from `first` on: `count` to `to` of what is gathered.
 bool ParticleFilter::spread_copies(int first, int n, int to, int count, double log_probability) {
-  if (!(options_.kernel > 0) || !options_.stratified || n < 2) return false;
+  if (!(options_.kernel > 0) || !options_.stratified || n < kFewest) return false;
   const Source source{x(first), cloud_.log_weight.data() + first, n, 0, 0, static_cast<std::uint64_t>(first) << 12};
   kernels_.build(*blocks_[0].space, cloud_.t, source.x, cloud_.weight.data() + first, n, options_.kernel, chart_);
   if (!spread(source, count, gathered_.data() + static_cast<std::ptrdiff_t>(to) * stored_,
