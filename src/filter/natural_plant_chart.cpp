@@ -198,14 +198,14 @@ bool NaturalPlant::lift(double t, const double* x, const Chart& chart, Eigen::Ma
 // Of angles the shorter way round. (On the manifold angles do not count: they have no mass.)
 void NaturalPlant::local(const double* x, const Chart& chart, const double* other, double* delta) const {
   for (int level = 0; level < 2; ++level, x += n_, other += n_, delta += freedoms_) {
+    const auto difference = [&](int c) {
+      const double d = other[c] - x[c];
+      return level == 0 && circular_[c] ? std::remainder(d, 2 * M_PI) : d;
+    };
     for (int i = 0; i < freedoms_; ++i) {
-      if (!chart.columns.empty()) {
-        delta[i] = other[chart.columns[i]] - x[chart.columns[i]];
-        if (level == 0 && circular_[chart.columns[i]]) delta[i] = std::remainder(delta[i], 2 * M_PI);
-        continue;
-      }
       delta[i] = 0;
-      for (int c = 0; c < n_; ++c) delta[i] += chart.rows(i, c) * (other[c] - x[c]);
+      if (!chart.columns.empty()) delta[i] = difference(chart.columns[i]);
+      for (int c = 0; chart.columns.empty() && c < n_; ++c) delta[i] += chart.rows(i, c) * difference(c);
     }
   }
 }

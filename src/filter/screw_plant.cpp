@@ -167,6 +167,9 @@ bool ScrewPlant::retract(double, const double* x, const Chart& chart, const doub
 void ScrewPlant::local(const double* x, const Chart& chart, const double* other, double* delta) const {
   Eigen::VectorXd& dq = difference_;
   tree_->local(x, other, dq.data());
+  for (int k = 0; k < velocities_; ++k) {
+    if (circular(k)) dq[k] = std::remainder(dq[k], 2 * M_PI);
+  }
   const double *v = x + positions_, *w = other + positions_;
   for (int i = 0; i < freedoms_; ++i) {
     double position = 0, rate = 0;
@@ -290,9 +293,9 @@ bool ScrewPlant::noise_directions(double, const double* x, Eigen::MatrixXd& dire
   for (int i = 0; i < noises(); ++i) directions(options_.noises[i].column, i) = 1;
   motion_.mobilise(directions);
   for (int i = 0; i < noises(); ++i) {
-    if (options_.noises[i].kind == Disturbance::Kind::acceleration) {
-      directions.col(i) /= double(directions(options_.noises[i].column, i));
-    }
+    if (options_.noises[i].kind != Disturbance::Kind::acceleration) continue;
+    const double own = directions(options_.noises[i].column, i);
+    directions.col(i) *= own > 0 ? 1 / own : 0;  // 0: it cannot move there
   }
   return directions.allFinite();
 }

@@ -279,7 +279,7 @@ TEST(ScrewPlant, NamesAndAngles) {
   r.joint(JointType::ball, d, r.link("e")).name = "wrist";
   r.joint(JointType::revolute, c, r.link("f")).mimic = Mimic{JointIndex(1), 0.5, 0};
   const auto tree = *Tree::make(r.robot);
-  const ScrewPlant plant(tree, tree->freedoms(), {}, options_of(*tree));
+  ScrewPlant plant(tree, tree->freedoms(), {}, options_of(*tree));
   const auto column = [&](const std::string& name) {
     for (int i = 0; i < plant.velocities(); ++i) {
       if (plant.column_name(i) == name) return i;
@@ -290,6 +290,16 @@ TEST(ScrewPlant, NamesAndAngles) {
   EXPECT_TRUE(plant.circular(column("shoulder")));
   EXPECT_FALSE(plant.circular(column("wheel"))) << "another joint follows at half its angle";
   EXPECT_FALSE(plant.circular(column("rail")));
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(plant.stored()), delta(plant.tangent());
+  x.head(plant.positions()) = tree->start_position();
+  Eigen::VectorXd other = x;
+  for (const auto& c : tree->coordinates()) {
+    if (c.name == "shoulder") other[c.q] += 2 * M_PI + 0.1;
+  }
+  Chart chart;
+  ASSERT_TRUE(plant.choose(0, x.data(), chart));
+  plant.local(x.data(), chart, other.data(), delta.data());
+  EXPECT_NEAR(delta.cwiseAbs().maxCoeff(), 0.1, 1e-12) << "angles are compared the shorter way round";
   EXPECT_FALSE(plant.circular(column("wrist.rx")));
 }
 

@@ -535,6 +535,15 @@ TEST(Angles, AreComparedTheShorterWayRound) {
   other[n - 1] += 4 * std::numbers::pi + 0.1;
   space->local(x.data(), chart, other.data(), delta.data());
   EXPECT_NEAR(delta[0], 0.1, 1e-12);
+  const auto curved = space_of(model, {"theta"}, ChartKind::manifold);
+  Chart along;
+  ASSERT_TRUE(curved->choose(0, x.data(), along));
+  VectorXd once(2);
+  other[n - 1] = x[n - 1] + 0.1;
+  curved->local(x.data(), along, other.data(), once.data());
+  other[n - 1] += 4 * std::numbers::pi;
+  curved->local(x.data(), along, other.data(), delta.data());
+  EXPECT_NEAR(delta[0], once[0], 1e-12);
 }
 
 TEST(LateReadings, OfAParticleFilterAreTakenInAsIfInOrder) {
