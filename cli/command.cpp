@@ -18,8 +18,8 @@ namespace {
 using MakeVerb = std::unique_ptr<Verb> (*)();
 
 /// A new verb is its file and one line here.
-constexpr MakeVerb kVerbs[] = {make_check,  make_kinematics, make_simulate, make_inverse,
-                               make_hybrid, make_estimate,   make_graph,    make_demo};
+constexpr MakeVerb kVerbs[] = {make_check,    make_kinematics, make_simulate, make_inverse, make_hybrid,
+                               make_estimate, make_identify,   make_graph,    make_demo};
 
 std::string help() {
   std::string text =

@@ -53,6 +53,7 @@ class Demo final : public Verb {
   Done simulate();
   Done inverse();
   Done estimate();
+  Done identify();
   Done robot();
   Done robot_torques();
   Done elimination();
@@ -211,6 +212,27 @@ Done Demo::estimate() {
                  {"branch.0", "branch.1"});
 }
 
+Done Demo::identify() {
+  const std::string model = in_folder("rubbing_pendulum.yaml");
+  if (Done done = file(model, kDemoRubbing); !done) return done;
+  if (Done done = command(
+          "What does the encoder of a pendulum read whose bearing rubs?",
+          {"simulate", model, "--formulation", "maximal", "--time", "6", "--sensors", in_folder("rubbing.csv")});
+      !done) {
+    return done;
+  }
+  if (Done done =
+          command("How large are its friction and its inertia? Wrong ones are where the search starts",
+                  {"identify", model, "--log", in_folder("rubbing.csv"), "--set", "O.viscous=0.001", "--set",
+                   "O.dry=0.005", "--set", "bar.I0=0.04", "--free", "O.viscous,O.dry,bar.I0", "--save",
+                   in_folder("fitted.set"), "--out", in_folder("identify.csv"), "--json", in_folder("identify.json")});
+      !done) {
+    return done;
+  }
+  return picture("identify.svg", "identify.csv", {"The motion that was found", "t in s", "θ in degrees", {}, false},
+                 {"theta.q"}, 180 / M_PI);
+}
+
 Done Demo::robot() {
   arm_ = in_folder("arm7.urdf");
   if (Done done = write_file(arm_, kDemoArm); !done) return done;
@@ -278,8 +300,8 @@ Done Demo::hybrid() {
 
 Done Demo::run() {
   for (Done (Demo::*const part)() :
-       {&Demo::start, &Demo::check, &Demo::turn, &Demo::simulate, &Demo::inverse, &Demo::estimate, &Demo::robot,
-        &Demo::robot_torques, &Demo::elimination, &Demo::closed_loop, &Demo::hybrid}) {
+       {&Demo::start, &Demo::check, &Demo::turn, &Demo::simulate, &Demo::inverse, &Demo::estimate, &Demo::identify,
+        &Demo::robot, &Demo::robot_torques, &Demo::elimination, &Demo::closed_loop, &Demo::hybrid}) {
     if (Done done = (this->*part)(); !done) return done;
   }
   return print(fmt::format("\nAll of it is in {}. Change {} and ask again; '{} VERB --help' shows more.\n", out_,

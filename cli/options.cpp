@@ -71,8 +71,8 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
   app.add_option("--json", json, "write the summary for machines: SI units; - is standard output")
       ->type_name("FILE|-")
       ->group(group);
-  app.add_option("--set", set, "a model parameter or an initial value; may be repeated")
-      ->type_name("NAME=VALUE")
+  app.add_option("--set", set, "a model parameter or an initial value, or a file of such lines; may be repeated")
+      ->type_name("NAME=VALUE|@FILE")
       ->allow_extra_args(false)
       ->take_all()
       ->group(group);
@@ -142,13 +142,54 @@ void CommonOptions::check_effect(OptionReader& reader, const Model& read) const 
   }
 }
 
-Result<Model> CommonOptions::read_model() const {
-  OptionReader reader;
+/// What --set says; the values of files, where these are, in `of_files` too.
+Settings CommonOptions::read_settings(OptionReader& reader, std::vector<FileSetting>& of_files) const {
   Settings settings;
   for (const std::string& text : set) {
+    if (text.starts_with('@')) {
+      const Result<std::vector<FileSetting>> read = read_settings_file(text.substr(1));
+      if (!read) {
+        for (const Diagnostic& fault : read.failure().diagnostics) reader.fault(fault);
+        continue;
+      }
+      of_files.insert(of_files.end(), read->begin(), read->end());
+      continue;
+    }
     const auto [name, value] = reader.setting("set", text);
     if (!name.empty() && !settings.emplace(name, value).second) reader.fault("set", quote(name) + " is given twice");
   }
+  Settings from_files;
+  for (const FileSetting& setting : of_files) {
+    if (!from_files.emplace(setting.name, setting.value).second) {
+      reader.fault({Severity::error, setting.where, quote(setting.name) + " is given by another file, too"});
+    }
+  }
+  settings.merge(from_files);  // what is said on the line counts
+  return settings;
+}
+
+namespace {
+
+/// Settings that the model does not take, with their places where a file has them.
+Failure blame(const Model& model, const std::vector<FileSetting>& of_files, Failure failure) {
+  std::vector<Diagnostic> found;
+  for (const FileSetting& setting : of_files) {
+    const Result<Model> alone = model.with({{setting.name, setting.value}});
+    if (alone) continue;
+    for (const Diagnostic& fault : alone.failure().diagnostics) {
+      found.push_back({Severity::error, setting.where, fault.message});
+    }
+  }
+  if (!found.empty()) failure.diagnostics = std::move(found);
+  return failure;
+}
+
+}  // namespace
+
+Result<Model> CommonOptions::read_model() const {
+  OptionReader reader;
+  std::vector<FileSetting> of_files;
+  const Settings settings = read_settings(reader, of_files);
   ReadOptions options;
   options.strict = strict;
   options.loops = loops;
@@ -160,7 +201,9 @@ Result<Model> CommonOptions::read_model() const {
   check_effect(reader, *read);
   if (!reader.ok()) return reader.failure();
   if (settings.empty()) return read;
-  return read->with(settings);
+  Result<Model> changed = read->with(settings);
+  if (!changed && !of_files.empty()) return blame(*read, of_files, changed.failure());
+  return changed;
 }
 
 }  // namespace kinegraph::cli

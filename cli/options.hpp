@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kinegraph/base/result.hpp"
+#include "kinegraph/io/settings_file.hpp"
 #include "kinegraph/model/model.hpp"
 
 namespace CLI {
@@ -49,6 +50,7 @@ struct CommonOptions {
 
  private:
   void check_effect(OptionReader& reader, const Model& read) const;
+  Settings read_settings(OptionReader& reader, std::vector<FileSetting>& of_files) const;
 };
 
 }  // namespace kinegraph::cli

@@ -9,6 +9,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/step/lie_stepper.hpp"
+#include "kinegraph/task/maximal_simulate.hpp"
 #include "kinegraph/task/sensed_simulation.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
@@ -35,6 +36,7 @@ class Simulate final : public Verb {
         "  kinegraph simulate fourbar.yaml --input torque.csv --reactions --out motion.csv\n"
         "  kinegraph simulate fourbar.yaml --weights soft --soft-scale dynamics=0.1\n"
         "  kinegraph simulate robot.urdf --time 2 --integrator dopri5 --poses --out motion.csv\n"
+        "  kinegraph simulate furuta.urdf --formulation maximal --input control.csv --out motion.csv\n"
         "  kinegraph simulate fourbar_gyro.yaml --sensors readings.csv --out truth.csv --seed 1\n\n"
         "--out has a row per step (per N steps with --every N): t, then\n"
         "  of every point     P1.x P1.y P1.vx P1.vy P1.ax P1.ay\n"
@@ -49,6 +51,10 @@ class Simulate final : public Verb {
         "(.fx\n"
         ".fy) and torques on bodies (.tau) do, by their names; of a robot joints (elbow.tau) and loads on links "
         "(hand.load.fx).\n"
+        "Controls are theta.u or elbow.u: the torque is the motor's gain times that.\n"
+        "--formulation maximal lets every link move on its own, held by constraints that give way a little: dry "
+        "friction\n"
+        "holds and lets go, Stribeck friction and drag are known, links may touch. Models that need it get it.\n"
         "--sensors is a log of what the model's sensors read, each at its own rate, with noise, offset, rounding, "
         "outliers,\n"
         "losses and delay as the model says; the numbers come from --seed. 'kinegraph estimate' reads it. --disturbed "
@@ -64,31 +70,40 @@ class Simulate final : public Verb {
  private:
   task::SimulateOptions read_options(OptionReader& reader);
   Failure check_applies(bool robot) const;
-  Done run_sensed(const Model& model, const task::SimulateOptions& options, Outputs& outputs, ProgressBar& bar,
-                  bool robot);
+  Done run_sensed(const Model& model, const task::SimulateOptions& options, Outputs& outputs, ProgressBar& bar);
+  Summary summarize_motion(const Model& model, task::SimulateSummary found) const;
   void choose_where_samples_go(const Model& model, Outputs& outputs, task::SimulateOptions& options) const;
 
   CommonOptions common_;
   std::string time_ = "5", step_ = "1ms", window_ = "2", every_ = "1";
+  std::string compliance_ = "1e-8", relaxation_ = "0";
   std::string formulation_ = "natural", method_ = "smoother", integrator_, weights_ = "hard", input_, columns_,
               sensors_;
   std::vector<std::string> soft_scale_;
+  std::string reason_;  // why the formulation is maximal, though none was named
   bool reactions_ = false, poses_ = false, disturbed_ = false;
-  const CLI::Option *method_option_ = nullptr, *formulation_option_ = nullptr;
+  const CLI::Option *method_option_ = nullptr, *formulation_option_ = nullptr, *integrator_option_ = nullptr;
   std::vector<std::pair<std::string, const CLI::Option*>> of_graphs_only_;  // mean nothing where there are robots
+  std::vector<std::pair<std::string, const CLI::Option*>> of_maximal_only_;
 };
 
 void Simulate::declare(CLI::App& app) {
   app.add_option("--time", time_, "how long, default 5 s")->type_name("T");
   app.add_option("--step", step_, "time step, default 1ms")->type_name("H");
-  app.add_option("--formulation", formulation_,
-                 "dependent (default) or independent coordinates; screw: links and joints in space")
-      ->type_name("natural|independent|screw");
+  app.add_option(
+         "--formulation", formulation_,
+         "dependent (default) or independent coordinates; screw: links and joints in space; maximal: free links, "
+         "held by compliant constraints")
+      ->type_name("natural|independent|screw|maximal");
   app.add_option("--method", method_,
                  "fixed-lag smoother (default), all steps at once, or classic time stepping without a graph")
       ->type_name("smoother|batch|step");
   app.add_option("--integrator", integrator_, "default hermite-simpson; time stepping and robots: see below")
       ->type_name("euler|trapezoidal|hermite-simpson");
+  app.add_option("--compliance", compliance_, "of constraints, maximal: m/N and rad/(N m), default 1e-8")
+      ->type_name("E");
+  app.add_option("--relaxation", relaxation_, "time in which they take an error back, maximal: default two steps")
+      ->type_name("T");
   app.add_option("--window", window_, "instants the smoother holds, default 2")->type_name("N");
   app.add_option("--weights", weights_, "equations hold exactly (default), or as least squares with covariances")
       ->type_name("hard|soft");
@@ -109,6 +124,10 @@ void Simulate::declare(CLI::App& app) {
   for (const char* name : {"window", "weights", "soft-scale"}) {
     of_graphs_only_.emplace_back(name, app.get_option(std::string("--") + name));
   }
+  for (const char* name : {"compliance", "relaxation"}) {
+    of_maximal_only_.emplace_back(name, app.get_option(std::string("--") + name));
+  }
+  integrator_option_ = app.get_option("--integrator");
   method_option_ = app.get_option("--method");
   formulation_option_ = app.get_option("--formulation");
 }
@@ -116,6 +135,13 @@ void Simulate::declare(CLI::App& app) {
 /// What does not apply to robots, or to a motion driven by noise, is refused, not passed over.
 Failure Simulate::check_applies(bool robot) const {
   OptionReader reader;
+  const bool maximal = formulation_ == "maximal";
+  for (const auto& [name, option] : of_maximal_only_) {
+    if (!maximal && option->count() > 0) reader.fault(name, "has a meaning with --formulation maximal only");
+  }
+  if (maximal && integrator_option_->count() > 0) {
+    reader.fault("integrator", "has no meaning with --formulation maximal, which has its own");
+  }
   if (disturbed_) {
     for (const auto& [name, option] : of_graphs_only_) {
       if (option->count() > 0) reader.fault(name, "has no meaning with --disturbed, which is time stepping");
@@ -123,13 +149,15 @@ Failure Simulate::check_applies(bool robot) const {
     if (method_option_->count() > 0 && method_ != "step") {
       reader.fault("method", "must be step with --disturbed, is '" + method_ + "'");
     }
-    if (formulation_ == "independent") reader.fault("formulation", "must be natural or screw with --disturbed");
+    if (formulation_ == "independent" || maximal) {
+      reader.fault("formulation", "must be natural or screw with --disturbed");
+    }
     if (reactions_) reader.fault("reactions", "cannot be had with --disturbed");
     if (poses_) reader.fault("poses", "cannot be had with --disturbed");
     return reader.failure();
   }
   if (!robot) {
-    if (poses_) reader.fault("poses", "is for robots and --formulation screw");
+    if (poses_) reader.fault("poses", "is for robots and --formulation screw or maximal");
     return reader.failure();
   }
   for (const auto& [name, option] : of_graphs_only_) {
@@ -138,8 +166,8 @@ Failure Simulate::check_applies(bool robot) const {
   if (method_option_->count() > 0 && method_ != "step") {
     reader.fault("method", "must be step for robots, is '" + method_ + "'");
   }
-  if (formulation_option_->count() > 0 && formulation_ != "screw") {
-    reader.fault("formulation", "must be screw for robots, is '" + formulation_ + "'");
+  if (formulation_option_->count() > 0 && formulation_ != "screw" && !maximal) {
+    reader.fault("formulation", "must be screw or maximal for robots, is '" + formulation_ + "'");
   }
   return reader.failure();
 }
@@ -150,6 +178,8 @@ task::SimulateOptions Simulate::read_options(OptionReader& reader) {
   options.time = reader.number("time", time_);
   options.step = reader.number("step", step_);
   options.formulation = formulation_;
+  options.compliance = reader.number("compliance", compliance_);
+  options.relaxation = reader.number("relaxation", relaxation_);
   options.method = method_;
   options.integrator = integrator_;
   options.weights = weights_;
@@ -191,9 +221,9 @@ Summary begin_summary(const std::string& model, const task::SimulateSummary& fou
   summary.add("steps", found.steps, "steps")
       .add("time", found.time, "simulated", "s")
       .add("step", found.step, "step", "s")
-      .add("formulation", found.formulation, "formulation")
-      .add("method", found.method, "method")
-      .add("integrator", found.integrator, "integrator");
+      .add("formulation", found.formulation, "formulation");
+  if (!found.formulation_reason.empty()) summary.add("formulation_reason", found.formulation_reason, "…");
+  summary.add("method", found.method, "method").add("integrator", found.integrator, "integrator");
   if (!found.integrator_reason.empty()) summary.add("integrator_reason", found.integrator_reason, "…");
   return summary;
 }
@@ -252,6 +282,27 @@ Summary summarize_robot(const std::string& model, const task::SimulateSummary& f
   return summary;
 }
 
+Summary summarize_maximal(const std::string& model, const task::SimulateSummary& found) {
+  Summary summary = begin_summary(model, found);
+  summary.add("compliance", found.compliance, "compliance", "m/N")
+      .add("relaxation", found.relaxation, "relaxation", "s")
+      .add("degrees_of_freedom", found.degrees_of_freedom, "degrees of freedom")
+      .add("loops", found.loops, "loops")
+      .add("wall_s", found.wall_s, "computed in", "s")
+      .add("step_us", found.step_us, "per step", "µs")
+      .add("closure_m", found.closure_m, "joints give way by at most", "m")
+      .add("closure_rad", found.closure_rad, "… and", "rad");
+  add_energy(found, summary);
+  summary.add("work", found.work, "work of torques, loads, friction", "J")
+      .add("held_steps", found.held_steps, "steps in which friction held");
+  if (found.can_touch) {
+    summary.add("contact_steps", found.contact_steps, "steps with contacts")
+        .add("contacts_max", found.contacts_max, "contacts at once, at most")
+        .add("penetration_max", found.penetration_max, "deepest penetration", "m");
+  }
+  return summary.add("warnings", found.warnings, "");
+}
+
 Summary summarize_disturbed(const std::string& model, const task::SimulateSummary& found) {
   Summary summary = begin_summary(model, found);
   summary.add("disturbed", true, "driven by noise")
@@ -261,8 +312,18 @@ Summary summarize_disturbed(const std::string& model, const task::SimulateSummar
   return summary;
 }
 
-Done Simulate::run_sensed(const Model& model, const task::SimulateOptions& options, Outputs& outputs, ProgressBar& bar,
-                          bool robot) {
+Summary Simulate::summarize_motion(const Model& model, task::SimulateSummary found) const {
+  if (disturbed_) return summarize_disturbed(common_.model, found);
+  if (formulation_ == "maximal") {
+    found.formulation_reason = reason_;
+    return summarize_maximal(common_.model, found);
+  }
+  return model.spatial() || formulation_ == "screw" ? summarize_robot(common_.model, found)
+                                                    : summarize(common_.model, found);
+}
+
+Done Simulate::run_sensed(const Model& model, const task::SimulateOptions& options, Outputs& outputs,
+                          ProgressBar& bar) {
   std::optional<OutputFile> file;
   if (!sensors_.empty()) {
     Result<OutputFile> opened = OutputFile::create(sensors_);
@@ -275,9 +336,7 @@ Done Simulate::run_sensed(const Model& model, const task::SimulateOptions& optio
   if (!result) return result.failure();
   const task::SimulateSummary& found = result->motion.summary;
   for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  Summary summary = disturbed_ ? summarize_disturbed(common_.model, found)
-                    : robot    ? summarize_robot(common_.model, found)
-                               : summarize(common_.model, found);
+  Summary summary = summarize_motion(model, found);
   if (file) {
     const Trajectory& readings = result->readings;
     summary.add("seed", common_.seed_value, "seed")
@@ -301,7 +360,9 @@ Done Simulate::run() {
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
-  const bool robot = model->spatial() || formulation_ == "screw";
+  if (formulation_option_->count() == 0 && !disturbed_) reason_ = task::needs_maximal(*model);
+  if (!reason_.empty()) options.formulation = formulation_ = "maximal";
+  const bool robot = model->spatial() || formulation_ == "screw" || formulation_ == "maximal";
   if (Failure faults = check_applies(robot); !faults.diagnostics.empty()) return faults;
   ProgressBar bar("simulate", common_.quiet);
   if (!input_.empty()) {
@@ -314,14 +375,12 @@ Done Simulate::run() {
   }
   options.progress = bar.callback();
   choose_where_samples_go(*model, *outputs, options);
-  if (!sensors_.empty() || disturbed_) return run_sensed(*model, options, *outputs, bar, robot);
+  if (!sensors_.empty() || disturbed_) return run_sensed(*model, options, *outputs, bar);
   const Result<task::SimulateResult> result = task::simulate(*model, options);
   if (!result && outputs->failed()) return outputs->why_failed();
   if (!result) return result.failure();
   for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  const Summary summary =
-      robot ? summarize_robot(common_.model, result->summary) : summarize(common_.model, result->summary);
-  return outputs->write(summary, &result->trajectory, bar.callback());
+  return outputs->write(summarize_motion(*model, result->summary), &result->trajectory, bar.callback());
 }
 
 }  // namespace

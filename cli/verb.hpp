@@ -36,6 +36,7 @@ std::unique_ptr<Verb> make_simulate();
 std::unique_ptr<Verb> make_inverse();
 std::unique_ptr<Verb> make_hybrid();
 std::unique_ptr<Verb> make_estimate();
+std::unique_ptr<Verb> make_identify();
 std::unique_ptr<Verb> make_graph();
 std::unique_ptr<Verb> make_demo();
 

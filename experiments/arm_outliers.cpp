@@ -1,8 +1,13 @@
 // An arm with encoders, 5 % of whose readings are wrong, and an IMU on its tool: what the batch smoother makes of them,
 // with and without a robust loss. The arm follows a smooth motion by recorded torques.
 //
-//     arm_outliers [MODEL.urdf]      default: models/arm7.urdf; sensors that an arm lacks are made up
+//     arm_outliers [MODEL.urdf [SEEDS]]      default: models/arm7.urdf, one log; sensors that an arm lacks are made up
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
 
 #include "experiments/swinging_arm.hpp"
 #include "experiments/table.hpp"
@@ -18,17 +23,30 @@ int main(int argc, char** argv) {
     double outliers;
     const char* loss;
   };
-  kinegraph::experiments::Table table("arm_outliers",
-                                      {"log", "loss", "RMSE in mrad", "ratio", "iterations", "time in s"});
-  double clean = 0;
-  for (const Case& c :
-       {Case{"clean", 0, "none"}, Case{"5 % outliers", 0.05, "none"}, Case{"5 % outliers", 0.05, "huber"},
-        Case{"5 % outliers", 0.05, "cauchy"}, Case{"5 % outliers", 0.05, "geman-mcclure"}}) {
-    const SwingingArm::Verdict verdict = arm.judge(c.outliers, c.loss);
-    for (const std::string& warning : verdict.warnings) fmt::print("  {}, {}: {}\n", c.name, c.loss, warning);
-    if (clean == 0) clean = verdict.rmse;
-    table.add({c.name, c.loss, figure(1e3 * verdict.rmse), figure(verdict.rmse / clean),
-               std::to_string(verdict.iterations), figure(verdict.wall_s)});
+  const Case cases[] = {{"clean", 0, "none"},
+                        {"5 % outliers", 0.05, "none"},
+                        {"5 % outliers", 0.05, "huber"},
+                        {"5 % outliers", 0.05, "cauchy"},
+                        {"5 % outliers", 0.05, "geman-mcclure"}};
+  const int seeds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 1;
+  kinegraph::experiments::Table table(
+      "arm_outliers", {"log", "loss", "RMSE in mrad", "ratio", "least", "largest", "iterations", "time in s"});
+  std::vector<double> clean(seeds);
+  for (const Case& c : cases) {
+    double rmse = 0, ratio = 0, least = INFINITY, largest = 0, iterations = 0, wall = 0;
+    for (int seed = 0; seed < seeds; ++seed) {
+      const SwingingArm::Verdict verdict = arm.judge(c.outliers, c.loss, 2, seed);
+      for (const std::string& warning : verdict.warnings) {
+        fmt::print("  {}, {}, seed {}: {}\n", c.name, c.loss, seed, warning);
+      }
+      if (&c == cases) clean[seed] = verdict.rmse;
+      const double here = verdict.rmse / clean[seed];
+      rmse += verdict.rmse / seeds, ratio += here / seeds;
+      least = std::min(least, here), largest = std::max(largest, here);
+      iterations += static_cast<double>(verdict.iterations) / seeds, wall += verdict.wall_s / seeds;
+    }
+    table.add({c.name, c.loss, figure(1e3 * rmse), figure(ratio), figure(least), figure(largest), figure(iterations),
+               figure(wall)});
   }
   table.show();
   fmt::print("  asked: robust ≤ 1.2 × the clean error, without a robust loss ≥ 3 × worse\n");

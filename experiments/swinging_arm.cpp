@@ -112,7 +112,7 @@ SwingingArm::SwingingArm(const std::filesystem::path& model, double time, const 
 }
 
 SwingingArm::Verdict SwingingArm::judge(const std::string& filter, double outliers, const std::string& loss,
-                                        int threads) const {
+                                        int threads, unsigned long seed) const {
   Settings wrong;
   for (const Sensor& sensor : clean_.sensors) {
     if (sensor.type != SensorType::encoder || outliers == 0) continue;
@@ -122,6 +122,7 @@ SwingingArm::Verdict SwingingArm::judge(const std::string& filter, double outlie
   const Model model = require(clean_.with(wrong), "outliers");
   task::SensedOptions sensed;
   sensed.disturbed = true;
+  sensed.seed = seed;
   sensed.motion.time = time_;
   sensed.motion.step = kStep;
   sensed.motion.method = "step";

@@ -29,10 +29,11 @@ class SwingingArm {
     std::vector<std::string> warnings;
   };
   /// What the batch smoother makes of a log with that share of wrong readings. The rest of the log stays the same.
-  Verdict judge(double outliers, const std::string& loss, int threads = 2) const {
-    return judge("batch", outliers, loss, threads);
+  Verdict judge(double outliers, const std::string& loss, int threads = 2, unsigned long seed = 0) const {
+    return judge("batch", outliers, loss, threads, seed);
   }
-  Verdict judge(const std::string& filter, double outliers, const std::string& loss, int threads) const;
+  Verdict judge(const std::string& filter, double outliers, const std::string& loss, int threads,
+                unsigned long seed = 0) const;
 
  private:
   double time_;

@@ -33,7 +33,8 @@ MachineSpace::MachineSpace(std::unique_ptr<Plant> plant, std::shared_ptr<const s
     for (int row = 0; row < observer_->rows(s); ++row) {
       const SensorChannel& c = sensor.channels[row];
       // Rounding to multiples of a quantum is, for the estimator, noise spread evenly over it.
-      info.channels.push_back({c.name, std::sqrt(c.noise * c.noise + c.quantum * c.quantum / 12), c.circular});
+      info.channels.push_back({c.name, std::sqrt(c.noise * c.noise + c.quantum * c.quantum / 12), c.circular,
+                               2 * M_PI * std::abs(c.scale)});
       if (c.bias_sd <= 0 && c.bias_walk <= 0) continue;
       if (c.bias_walk > 0) walking_.push_back(static_cast<int>(biases_.size()));
       biases_.push_back({s, row, c.bias_sd, c.bias_walk});
@@ -197,16 +198,53 @@ bool MachineSpace::disturb(double t, double h, double* x, const double* normal) 
     }
     if (!plant_->shift(t, x, shift_q_.data(), shift_v_.data())) return false;
   }
-  const double* n = normal + 2 * noises;
-  double* extra = x + plant_->stored();
-  for (const int i : walking_) extra[i] += biases_[i].walk * root * *n++;
-  for (int j = 0; j < plant_->forces(); ++j) extra[biases_.size() + j] += options_.unknowns[j].walk * root * *n++;
+  walk(h, x, normal + 2 * noises);
   return true;
 }
 
+// Offsets and unknown forces.
+void MachineSpace::walk(double h, double* x, const double* normal) const {
+  const double root = std::sqrt(h);
+  double* extra = x + plant_->stored();
+  for (const int i : walking_) extra[i] += biases_[i].walk * root * *normal++;
+  for (int j = 0; j < plant_->forces(); ++j) extra[biases_.size() + j] += options_.unknowns[j].walk * root * *normal++;
+}
+
+void MachineSpace::advance_many(double t, double h, int count, const double* x, double* next, bool* good) {
+  const int size = stored(), first = plant_->stored();
+  for (int i = 0; i < count && extras() > 0; ++i) {
+    std::copy_n(x + static_cast<std::ptrdiff_t>(i) * size + first, extras(),
+                next + static_cast<std::ptrdiff_t>(i) * size + first);
+  }
+  plant_->advance_many(t, h, count, size, x, force(x), next, good);
+}
+
+void MachineSpace::disturb_many(double t, double h, int count, double* x, const double* normal, bool* good) {
+  const int kicks = plant_->noises(), size = stored();
+  many_.resize(std::max<std::size_t>(many_.size(), static_cast<std::size_t>(count) * 2 * kicks));
+  std::fill_n(good, count, true);
+  for (int i = 0; i < count; ++i) {
+    const double* n = normal + static_cast<std::ptrdiff_t>(i) * noises();
+    double* kick = many_.data() + static_cast<std::ptrdiff_t>(i) * 2 * kicks;
+    for (int j = 0; j < kicks; ++j) {
+      const double s = options_.density[j] * std::sqrt(h);
+      kick[2 * j] = s * n[2 * j];
+      kick[2 * j + 1] = s * h * (n[2 * j] / 2 + n[2 * j + 1] / std::sqrt(12.0));
+    }
+    walk(h, x + static_cast<std::ptrdiff_t>(i) * size, n + 2 * kicks);
+  }
+  if (kicks > 0) plant_->kick_many(t, count, size, x, many_.data(), good);
+}
+
+void MachineSpace::scale_rows(int sensor, MatrixXd& derivatives) const {
+  const std::vector<SensorChannel>& channels = observer_->sensor(sensor).channels;
+  for (Eigen::Index row = 0; row < derivatives.rows(); ++row) derivatives.row(row) *= channels[row].scale;
+}
+
+// y = scale · h(x) + bias
 void MachineSpace::add_offsets(const double* x, int sensor, double* y) const {
   const std::vector<SensorChannel>& channels = observer_->sensor(sensor).channels;
-  for (std::size_t row = 0; row < channels.size(); ++row) y[row] += channels[row].bias;
+  for (std::size_t row = 0; row < channels.size(); ++row) y[row] = channels[row].scale * y[row] + channels[row].bias;
   for (std::size_t i = 0; i < biases_.size(); ++i) {
     if (biases_[i].sensor == sensor) y[biases_[i].row] += bias(x)[i];
   }
@@ -256,6 +294,7 @@ bool MachineSpace::predict(double t, const double* x, const Chart& chart, int se
   if (!look(t, x, &chart, accelerations)) return false;
   seen_.resize(rows, instant_.directions());
   observer_->read(instant_, sensor, y, seen_);
+  scale_rows(sensor, seen_);
   add_offsets(x, sensor, y);
   H.setZero(rows, tangent());
   H.leftCols(d) = seen_.leftCols(d);
@@ -267,22 +306,41 @@ bool MachineSpace::predict(double t, const double* x, const Chart& chart, int se
 }
 
 bool MachineSpace::response(double t, double h, const double* x, int sensor, double* y, MatrixXd& B) {
+  directions_.resize(plant_->velocities(), plant_->noises());
+  if (plant_->noises() > 0 && !plant_->noise_directions(t, x, directions_)) return false;
+  return respond(t, h, x, sensor, {directions_.data(), directions_.rows(), directions_.cols()}, y, B);
+}
+
+void MachineSpace::response_many(double t, double h, int count, const double* x, int sensor, double* y, MatrixXd* B,
+                                 bool* good) {
+  const int rows = plant_->velocities(), columns = plant_->noises(), each = rows * columns;
+  many_.resize(std::max<std::size_t>(many_.size(), static_cast<std::size_t>(count) * each));
+  std::fill_n(good, count, true);
+  if (columns > 0) plant_->noise_directions_many(t, count, stored(), x, many_.data(), good);
+  for (int i = 0; i < count; ++i, x += stored(), y += kMostRows) {
+    const double* directions = many_.data() + static_cast<std::ptrdiff_t>(i) * each;
+    good[i] = good[i] && respond(t, h, x, sensor, {directions, rows, columns}, y, B[i]);
+  }
+}
+
+bool MachineSpace::respond(double t, double h, const double* x, int sensor,
+                           const Eigen::Map<const MatrixXd>& directions, double* y, MatrixXd& B) {
   const int rows = observer_->rows(sensor), noises = plant_->noises();
   const bool accelerations = observer_->needs_acceleration(sensor);
   const double root = std::sqrt(h);
   dq_.resize(plant_->velocities(), 2 * noises);
   dv_.setZero(plant_->velocities(), 2 * noises);
-  if (noises > 0 && !plant_->noise_directions(t, x, directions_)) return false;
   for (int j = 0; j < noises; ++j) {
     const double s = options_.density[j] * root;
-    dv_.col(2 * j) = s * directions_.col(j);
-    dq_.col(2 * j) = s * h / 2 * directions_.col(j);
-    dq_.col(2 * j + 1) = s * h / std::sqrt(12.0) * directions_.col(j);
+    dv_.col(2 * j) = s * directions.col(j);
+    dq_.col(2 * j) = s * h / 2 * directions.col(j);
+    dq_.col(2 * j + 1) = s * h / std::sqrt(12.0) * directions.col(j);
   }
   seen_at_.valid = false;
   if (!plant_->instant(t, x, force(x), accelerations, &dq_, &dv_, instant_)) return false;
   seen_.resize(rows, instant_.directions());
   observer_->read(instant_, sensor, y, seen_);
+  scale_rows(sensor, seen_);
   add_offsets(x, sensor, y);
   B.setZero(rows, this->noises());
   B.leftCols(2 * noises) = seen_.leftCols(2 * noises);

@@ -40,6 +40,10 @@ class MachineSpace final : public StateSpace {
                MatrixXd& Q) override;
   int noises() const override { return 2 * plant_->noises() + static_cast<int>(walking_.size()) + plant_->forces(); }
   bool disturb(double t, double h, double* x, const double* normal) override;
+  void advance_many(double t, double h, int count, const double* x, double* next, bool* good) override;
+  void disturb_many(double t, double h, int count, double* x, const double* normal, bool* good) override;
+  void response_many(double t, double h, int count, const double* x, int sensor, double* y, MatrixXd* B,
+                     bool* good) override;
 
   const std::vector<SensorInfo>& sensors() const override { return infos_; }
   bool predict(double t, const double* x, int sensor, double* y) override;
@@ -70,9 +74,13 @@ class MachineSpace final : public StateSpace {
   /// time share it.
   bool look(double t, const double* x, const Chart* chart, bool accelerations);
   void add_offsets(const double* x, int sensor, double* y) const;
+  void scale_rows(int sensor, MatrixXd& derivatives) const;
   bool add_noise(double t, double h, const double* x, const Chart& chart, const double* next, const Chart& next_chart,
                  MatrixXd& Q);
   void add_walks(double h, MatrixXd& Q) const;
+  void walk(double h, double* x, const double* normal) const;
+  bool respond(double t, double h, const double* x, int sensor, const Eigen::Map<const MatrixXd>& directions, double* y,
+               MatrixXd& B);
 
   std::unique_ptr<Plant> plant_;
   std::shared_ptr<const sensor::Observer> observer_;
@@ -91,6 +99,7 @@ class MachineSpace final : public StateSpace {
   } seen_at_;  // what instant_ is
   MatrixXd N_, D_, dq_, dv_, directions_, by_state_, by_force_, seen_, in_chart_, early_, late_;
   VectorXd shift_q_, shift_v_;
+  std::vector<double> many_;  // kicks, or directions
 };
 
 }  // namespace kinegraph::filter

@@ -9,8 +9,8 @@ inline constexpr int kNaturalMostDense = 8;  ///< systems of up to so many rows 
 
 /// L D Lᵀ of a dense symmetric matrix of N rows without pivoting, unrolled so that it stays in registers: the systems
 /// of small mechanisms take less time than their loops would. The lower triangle is stored column by column; L replaces
-/// it.
-template <int N>
+/// it. T: a number, or a packet of them (of as many matrices), for which Mask tells which of them are good.
+template <int N, class T = double, class Mask = bool>
 struct NaturalDense {
   static constexpr int kPlaces = N * (N + 1) / 2;
   static constexpr int place(int row, int column) { return column * N - column * (column - 1) / 2 + row - column; }
@@ -18,18 +18,18 @@ struct NaturalDense {
   /// With `Solve`, y goes through the forward substitution and the division by D as well. least: by column, with the
   /// sign that the pivot must have.
   template <bool Solve>
-  static bool factor(double* lower, double* inverse, const double* sign, const double* least, double* y) {
-    double a[kPlaces], x[N];
+  static Mask factor(T* lower, T* inverse, const double* sign, const double* least, T* y) {
+    T a[kPlaces], x[N];
     each<0, kPlaces>([&](auto i) { a[i] = lower[i]; });
     if constexpr (Solve) each<0, N>([&](auto i) { x[i] = y[i]; });
-    bool good = true;
+    Mask good(true);
     each<0, N>([&](auto k) {
-      const double pivot = a[place(k, k)];
-      good &= pivot * sign[k] > least[k];
-      const double reciprocal = 1 / pivot;
+      const T pivot = a[place(k, k)];
+      good = good & (sign[k] * pivot > T(least[k]));
+      const T reciprocal = 1.0 / pivot;
       inverse[k] = reciprocal;
       each<k + 1, N>([&](auto i) {
-        const double l = a[place(i, k)] * reciprocal;
+        const T l = a[place(i, k)] * reciprocal;
         each<i, N>([&](auto j) { a[place(j, i)] -= l * a[place(j, k)]; });
         a[place(i, k)] = l;
         if constexpr (Solve) x[i] -= l * x[k];
@@ -40,8 +40,8 @@ struct NaturalDense {
     return good;
   }
 
-  static void forward(const double* lower, const double* inverse, double* y) {
-    double x[N];
+  static void forward(const T* lower, const T* inverse, T* y) {
+    T x[N];
     each<0, N>([&](auto i) { x[i] = y[i]; });
     each<0, N>([&](auto k) {
       each<k + 1, N>([&](auto i) { x[i] -= lower[place(i, k)] * x[k]; });
@@ -49,8 +49,8 @@ struct NaturalDense {
     });
   }
 
-  static void backward(const double* lower, double* y) {
-    double x[N];
+  static void backward(const T* lower, T* y) {
+    T x[N];
     each<0, N>([&](auto i) { x[i] = y[i]; });
     each<1, N>([&](auto back) {
       constexpr int k = N - decltype(back)::value;  // x[k] is known: take it out of those above

@@ -97,7 +97,7 @@ inline Model pick_and_place(double angle) {
   for (int i = 0; i < 2; ++i) {
     const auto coordinate =
         natural::add_relative(m, "theta" + std::to_string(i), Type::absolute_angle, {drop[i], knee[i]});
-    m.motors.push_back({"motor", coordinate, Law(2.0 - 3 * i), {}});
+    m.motors.push_back({"motor", coordinate, Law(2.0 - 3 * i), 1, 0, {}});
   }
   return m;
 }

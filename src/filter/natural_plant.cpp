@@ -65,6 +65,7 @@ NaturalPlant::NaturalPlant(const Model& model, std::shared_ptr<const natural::Sy
   hessian_.assign(system_->hessian_pattern().size(), 0.0);
   small_.assign(static_cast<std::size_t>(f) * (7 * f + 2 * forces() + 2), 0.0);
   reserve(std::max({2 * (2 * f + forces()), noises(), 1}));
+  packets_.emplace(system_, here_.saddle, options_, NaturalScales{length_, sharpness_, size_});
 }
 
 void NaturalPlant::reserve(int width) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kinegraph/build/independent.hpp"
 #include "kinegraph/build/instant.hpp"
+#include "kinegraph/filter/natural_packets.hpp"
 #include "kinegraph/filter/natural_saddle.hpp"
 #include "kinegraph/filter/plant.hpp"
 #include "kinegraph/mechanics/natural/system.hpp"
@@ -36,6 +38,11 @@ class NaturalPlant final : public Plant {
   bool advance(double t, double h, const double* x, const double* force, const Chart& chart, double* next,
                Chart& next_chart, Eigen::MatrixXd& by_state, Eigen::MatrixXd& by_force) override;
   bool noise_directions(double t, const double* x, Eigen::MatrixXd& directions) override;
+  void advance_many(double t, double h, int count, int stride, const double* x, const double* force, double* next,
+                    bool* good) override;
+  void noise_directions_many(double t, int count, int stride, const double* x, double* directions, bool* good) override;
+  void kick_many(double t, int count, int stride, double* x, const double* kicks, bool* good) override;
+  NaturalPackets& packets() { return *packets_; }
   bool instant(double t, const double* x, const double* force, bool accelerations, const Eigen::MatrixXd* dq,
                const Eigen::MatrixXd* dv, sensor::Instant& out) override;
 
@@ -84,10 +91,11 @@ class NaturalPlant final : public Plant {
   int n_, m_;
   std::vector<char> circular_;
   build::IndependentChoice choice_;
-  std::vector<double> length_;     // n: what counts as far for a coordinate
-  std::vector<double> sharpness_;  // m: one over the rounding of a row of Φ; 0: redundant
-  double size_ = 1;                // of the mechanism, its place included
-  Pose here_, stage_;              // the state asked about, and that of a stage
+  std::vector<double> length_;             // n: what counts as far for a coordinate
+  std::vector<double> sharpness_;          // m: one over the rounding of a row of Φ; 0: redundant
+  double size_ = 1;                        // of the mechanism, its place included
+  Pose here_, stage_;                      // the state asked about, and that of a stage
+  std::optional<NaturalPackets> packets_;  // many states at once
 
   // work space
   std::vector<double> u_, rhs_, bias_, phi_, rate_, q_, v_;

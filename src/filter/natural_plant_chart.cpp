@@ -297,7 +297,7 @@ bool NaturalPlant::settle(Pose& pose, double t, double* q, double* v, const Char
   for (int k = 0; k < kMostCorrections; ++k) {
     system_->closure(q, v, t, phi_.data(), rate_.data());
     const double now = miss(phi_.data());
-    if (k > 0) contraction = now / before;
+    if (k > 0) contraction = std::max(now, 1.0) / before;  // below one it says nothing
     if (now <= 1 || (now > kSlow * before && now <= kNearRounding)) {
       return settle_rate(pose, t, q, v, held, contraction, impulse.velocity);
     }

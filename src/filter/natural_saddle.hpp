@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "kinegraph/filter/natural_saddle_plan.hpp"
 #include "kinegraph/mechanics/natural/system.hpp"
 
 namespace kinegraph::filter {
@@ -40,27 +41,16 @@ class NaturalSaddle {
   /// What the inertia of a coordinate may be like: scales what counts as nothing.
   double typical_inertia(int coordinate) const { return inertia_[coordinate]; }
   long operations() const { return static_cast<long>(target_.size()); }
+  /// How it is done, for others who do it; good as long as this object stays where it is.
+  SaddlePlan plan() const;
 
  private:
-  struct Pair {                              // a relative coordinate and its row
-    int coordinate, row, pivot, begin, end;  // pivot: place of g in Φ_q; begin, end: in pair_entry_
-  };
-  struct PairEntry {
-    int value, coordinate;
-  };
-  struct Coupling {  // a row that reads a substituted coordinate
-    int row, pair, value;
-  };
-  struct Fill {  // reduced_[to] −= Φ_q[value] Φ_q[other] / g
-    int to, value, other, pair;
-  };
-  struct Product {  // lower_[to] += w a b
-    int to, a, b;
-    double weight;
-  };
-  struct Column {
-    int variable, diagonal, begin, end;  // begin, end: places below the diagonal
-  };
+  using Pair = SaddlePlan::Pair;
+  using PairEntry = SaddlePlan::PairEntry;
+  using Coupling = SaddlePlan::Coupling;
+  using Fill = SaddlePlan::Fill;
+  using Product = SaddlePlan::Product;
+  using Column = SaddlePlan::Column;
 
   void find_pairs(const natural::System& system, int relative_coordinates, const std::vector<int>& redundant);
   void reduce_rows(const natural::System& system);

@@ -193,4 +193,25 @@ void NaturalSaddle::compile(const natural::System& system) {
   inverse_.assign(columns_.size(), 0.0);
 }
 
+SaddlePlan NaturalSaddle::plan() const {
+  const auto list = []<class T>(const std::vector<T>& x) { return PlainList<T>{x.data(), static_cast<int>(x.size())}; };
+  SaddlePlan plan;
+  plan.pairs = list(pairs_);
+  plan.pair_entry = list(pair_entry_);
+  plan.couplings = list(couplings_);
+  plan.reduced_source = list(reduced_source_);
+  plan.scatter = list(scatter_);
+  plan.fills = list(fills_);
+  plan.products = list(products_);
+  plan.columns = list(columns_);
+  plan.place_variable = list(place_variable_);
+  plan.target = list(target_);
+  plan.base = list(base_);
+  plan.sign = list(sign_);
+  plan.least = list(least_);
+  plan.inertia = list(inertia_);
+  plan.dense = dense_;
+  return plan;
+}
+
 }  // namespace kinegraph::filter

@@ -57,9 +57,9 @@ ParticleFilter::ParticleFilter(const StateSpace& space, const ParticleOptions& o
     block.last = static_cast<int>(static_cast<long>(n) * (b + 1) / blocks);
     block.space = space.clone();
     block.proposal = std::make_unique<ParticleProposal>(*block.space, options.proposal, options.noise_factor);
-    block.here.setZero(stored_);
-    block.next.setZero(stored_);
-    block.normal.setZero(space.noises());
+    block.random.assign(kMostTogether, Random(0));
+    for (auto* x : {&block.here, &block.next}) x->assign(static_cast<std::size_t>(kMostTogether) * stored_, 0.0);
+    block.normal.assign(static_cast<std::size_t>(kMostTogether) * space.noises(), 0.0);
   }
   options_.noise_steps = std::max(1, options_.noise_steps);
   const int threads = std::min({options.threads, blocks, tbb::info::default_concurrency()});
@@ -69,6 +69,7 @@ ParticleFilter::ParticleFilter(const StateSpace& space, const ParticleOptions& o
   gathered_weight_.resize(n);
   gathered_branch_.resize(n);
   aimed_.resize(n);
+  origin_.resize(n);
   chosen_.resize(n);
   taken_.resize(n);
   for (auto& stage : stage_x_) stage.resize(static_cast<std::size_t>(n) * stored_);
@@ -193,39 +194,83 @@ void ParticleFilter::run(const Motion* motion, bool told) {
 
 void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
   block.sums = {};
-  for (int i = block.first; i < block.last; ++i) {
-    if (motion && cloud_.log_prior[i] > kNever && !move(block, *motion, i)) cloud_.log_prior[i] = kNever;
-    if (cloud_.log_prior[i] == kNever) {
-      cloud_.log_weight[i] = kNever;
-      continue;
+  for (int first = block.first; first < block.last; first += kMostTogether) {
+    const int last = std::min(first + kMostTogether, block.last);
+    const auto collect = [&] {
+      block.count = 0;
+      for (int i = first; i < last; ++i) {
+        if (cloud_.log_prior[i] > kNever) block.particle[block.count++] = i;
+      }
+    };
+    collect();
+    if (motion) {
+      move(block, *motion);
+      collect();
     }
-    std::copy_n(arrived(i), stored_, x(i));
-    const Random random(options_.seed, cloud_.draw, static_cast<std::uint32_t>(i));
-    const double weight = told ? std::exp(cloud_.log_prior[i]) : 0;
-    cloud_.log_weight[i] = cloud_.log_prior[i] + block.proposal->draw(cloud_.t, cloud_.span, cloud_.readings, random,
-                                                                      x(i), weight, told ? &block.sums : nullptr);
-    if (cloud_.log_weight[i] == kNever) std::copy_n(arrived(i), stored_, x(i));
+    std::fill(cloud_.log_weight.begin() + first, cloud_.log_weight.begin() + last, kNever);
+    draw(block, told);
   }
 }
 
-// The motion to the time of the readings, with the noise of all spans but the last.
-bool ParticleFilter::move(Block& block, const Motion& motion, int particle) {
-  std::copy_n(x(particle), stored_, block.here.data());
+// The motion to the time of the readings, with the noise of all spans but the last. Who does not get there is given up.
+void ParticleFilter::move(Block& block, const Motion& motion) {
+  const int count = block.count;
+  const auto of = [&](std::vector<double>& list, int k) {
+    return list.data() + static_cast<std::ptrdiff_t>(k) * stored_;
+  };
+  const auto give_up = [&] {
+    for (int k = 0; k < count; ++k) {
+      if (!block.good[k]) cloud_.log_prior[block.particle[k]] = kNever;
+    }
+  };
+  for (int k = 0; k < count; ++k) std::copy_n(x(block.particle[k]), stored_, of(block.here, k));
   std::uint64_t draw = motion.first_draw;
   int left = motion.first_span, taken = motion.first_span;
-  for (int k = 0; k < motion.steps; ++k) {
-    const double t = motion.from + k * motion.h;
-    if (!block.space->advance(t, motion.h, block.here.data(), block.next.data())) return false;
+  for (int step = 0; step < motion.steps; ++step) {
+    const double t = motion.from + step * motion.h;
+    block.space->advance_many(t, motion.h, count, block.here.data(), block.next.data(), block.good.data());
+    give_up();
+    for (int k = 0; k < count; ++k) {  // goes on from where it was, to be thrown away
+      if (!block.good[k]) std::copy_n(of(block.here, k), stored_, of(block.next, k));
+    }
     block.here.swap(block.next);
-    if (--left > 0 || k + 1 == motion.steps) continue;
-    Random(options_.seed, draw++, static_cast<std::uint32_t>(particle))
-        .normal(block.normal.data(), static_cast<int>(block.normal.size()));
-    if (!block.space->disturb(t + motion.h, taken * motion.h, block.here.data(), block.normal.data())) return false;
+    if (--left > 0 || step + 1 == motion.steps) continue;
+    const int noises = block.space->noises();
+    for (int k = 0; k < count; ++k) {
+      Random(options_.seed, draw, static_cast<std::uint32_t>(block.particle[k]))
+          .normal(block.normal.data() + static_cast<std::ptrdiff_t>(k) * noises, noises);
+    }
+    ++draw;
+    block.space->disturb_many(t + motion.h, taken * motion.h, count, block.here.data(), block.normal.data(),
+                              block.good.data());
+    give_up();
     left = taken = options_.noise_steps;
   }
-  if (!block.here.allFinite()) return false;
-  std::copy_n(block.here.data(), stored_, arrived(particle));
-  return true;
+  for (int k = 0; k < count; ++k) {
+    const double* end = of(block.here, k);
+    block.good[k] = std::all_of(end, end + stored_, [](double value) { return std::isfinite(value); });
+    if (block.good[k]) std::copy_n(end, stored_, arrived(block.particle[k]));
+  }
+  give_up();
+}
+
+void ParticleFilter::draw(Block& block, bool told) {
+  const int count = block.count;
+  for (int k = 0; k < count; ++k) {
+    const int i = block.particle[k];
+    std::copy_n(arrived(i), stored_, block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_);
+    block.random[k] = Random(options_.seed, cloud_.draw, static_cast<std::uint32_t>(i));
+    block.weight[k] = told ? std::exp(cloud_.log_prior[i]) : 0;
+  }
+  block.proposal->draw(cloud_.t, cloud_.span, cloud_.readings,
+                       {count, block.here.data(), block.random.data(), block.weight.data(),
+                        told ? &block.sums : nullptr, block.log_weight.data()});
+  for (int k = 0; k < count; ++k) {
+    const int i = block.particle[k];
+    cloud_.log_weight[i] = cloud_.log_prior[i] + block.log_weight[k];
+    const bool drawn = cloud_.log_weight[i] > kNever;
+    std::copy_n(drawn ? block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_ : arrived(i), stored_, x(i));
+  }
 }
 
 /// Weights that sum to one, the branches' probabilities, what the readings say for the model as a whole.

@@ -2,6 +2,7 @@
 
 #include <tbb/task_arena.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -94,7 +95,13 @@ class ParticleFilter final : public Rewindable {
     int first = 0, last = 0;
     std::unique_ptr<StateSpace> space;
     std::unique_ptr<ParticleProposal> proposal;
-    VectorXd here, next, normal;
+    // of those that are moved at once
+    int count = 0;
+    std::array<int, kMostTogether> particle;
+    std::array<bool, kMostTogether> good;
+    std::array<double, kMostTogether> weight, log_weight;
+    std::vector<Random> random;
+    std::vector<double> here, next, normal;
     InnovationSums sums;
   };
   struct Motion {
@@ -109,7 +116,8 @@ class ParticleFilter final : public Rewindable {
   Result<std::monostate> finish(const Motion* motion);
   void run(const Motion* motion, bool told);
   void run_block(Block& block, const Motion* motion, bool told);
-  bool move(Block& block, const Motion& motion, int particle);
+  void move(Block& block, const Motion& motion);
+  void draw(Block& block, bool told);
   bool normalise();
   void tell();
   void resample();
@@ -141,6 +149,8 @@ class ParticleFilter final : public Rewindable {
   Chart chart_;  // of the start: offered wherever one is chosen
   ParticleKernels kernels_;
   std::vector<double> aimed_, chosen_;  // log of the weight that a parent can expect to give; what it is taken by
+  std::vector<ParticleOrigin> origin_;
+  std::vector<double> aim_;  // what the proposals keep of each parent
   std::vector<int> taken_;
   std::vector<double> stage_x_[2], stage_weight_[2];
   mutable ParticleMoments moments_;

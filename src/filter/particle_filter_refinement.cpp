@@ -68,10 +68,13 @@ double ParticleFilter::aim(Block& block, const Source& source, int i, ParticleOr
 ///
 ///     parent i by wᵢ λᵢ,    child k:   w = Σ wᵢ λᵢ / count · p(y | x) p(n) / q(n) / λ
 bool ParticleFilter::spread(const Source& source, int count, double* x, double* log_weight) {
+  const int kept = blocks_[0].proposal->kept();
+  const auto aim_of = [&](int i) { return aim_.data() + static_cast<std::ptrdiff_t>(i) * kept; };
+  aim_.resize(static_cast<std::size_t>(particles()) * kept);
   each(source.n, [&](Block& block, int first, int last) {
-    ParticleOrigin origin;
     for (int i = first; i < last; ++i) {
-      aimed_[i] = source.log_weight[i] > kNever ? aim(block, source, i, origin) : kNever;
+      aimed_[i] = source.log_weight[i] > kNever ? aim(block, source, i, origin_[i]) : kNever;
+      block.proposal->keep(aim_of(i));
     }
   });
   for (int i = 0; i < source.n; ++i) chosen_[i] = aimed_[i] > kNever ? source.log_weight[i] + aimed_[i] : kNever;
@@ -81,11 +84,10 @@ bool ParticleFilter::spread(const Source& source, int count, double* x, double* 
   systematic(chosen_.data(), source.n, u, count, taken_.data());
   const double share = sum - std::log(count);
   each(count, [&](Block& block, int first, int last) {
-    ParticleOrigin origin;
-    int aimed_at = -1;
     for (int k = first; k < last; ++k) {
       const int parent = taken_[k];
-      if (parent != aimed_at) aim(block, source, aimed_at = parent, origin);
+      const ParticleOrigin& origin = origin_[parent];
+      block.proposal->recall(aim_of(parent));
       const Random random(options_.seed ^ (kKernel + source.stage), cloud_.draw, static_cast<std::uint32_t>(k));
       double* state = x + static_cast<std::ptrdiff_t>(k) * stored_;
       const double drawn = block.proposal->draw(cloud_.t, origin, cloud_.readings, source.power, random, state);

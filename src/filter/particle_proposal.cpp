@@ -24,6 +24,7 @@ ParticleProposal::ParticleProposal(StateSpace& space, Proposal kind, double nois
   n_.setZero(most);
   mean_.setZero(most);
   A_.setZero(most, most);
+  normals_.resize(static_cast<std::size_t>(kMostTogether) * noises_);
   delta_.setZero(space.tangent());
   centre_.setZero(space.stored());
   for (const SensorInfo& sensor : space.sensors()) {
@@ -39,24 +40,51 @@ double ParticleProposal::variance(const Measurement& reading, int row) const {
   return sd * sd;
 }
 
-double ParticleProposal::draw(double t, double span, const std::vector<Measurement>& readings, Random random, double* x,
-                              double weight, InnovationSums* sums) {
-  const ParticleOrigin origin{x, span, nullptr};
-  double log_weight = 0, e[kMostRows];
-  sums_ = sums, weight_ = weight;
+// Those of the same sensor serve again, so that nothing is allocated anew.
+ParticleProposal::Responses& ParticleProposal::responses(const std::vector<Measurement>& readings, int reading) {
+  const int sensor = readings[reading].sensor;
+  answer_.resize(std::max<std::size_t>(answer_.size(), readings.size()));
+  for (std::size_t i = 0; i < responses_.size(); ++i) {
+    Responses& known = responses_[i];
+    const bool taken =
+        std::find(answer_.begin(), answer_.begin() + reading, static_cast<int>(i)) != answer_.begin() + reading;
+    if (known.sensor == sensor && !taken) return answer_[reading] = static_cast<int>(i), known;
+  }
+  answer_[reading] = static_cast<int>(responses_.size());
+  Responses& added = responses_.emplace_back();
+  added.sensor = sensor;
+  added.B.assign(kMostTogether, B_[sensor]);
+  return added;
+}
+
+void ParticleProposal::draw(double t, double span, const std::vector<Measurement>& readings, const Group& group) {
+  const int count = group.count, stored = space_.stored();
   drawn_ = span > 0 ? noises_ : 0;
-  guided_ = kind_ == Proposal::optimal && !readings.empty() && drawn_ > 0 && guide(t, origin, x, readings, 1);
-  const bool told = sums == nullptr || guided_;
-  sums_ = nullptr;
-  if (span > 0) {
+  const bool aims = kind_ == Proposal::optimal && drawn_ > 0;
+  for (int r = 0; aims && r < static_cast<int>(readings.size()); ++r) {
+    Responses& told = responses(readings, r);
+    space_.response_many(t, span, count, group.x, readings[r].sensor, told.y.data(), told.B.data(), told.good.data());
+  }
+  for (int i = 0; i < count; ++i) {
+    const double* x = group.x + static_cast<std::ptrdiff_t>(i) * stored;
+    sums_ = group.sums, weight_ = group.sums ? group.weight[i] : 0;
+    guided_ = aims && !readings.empty() && guide(t, {x, span, nullptr}, x, readings, 1, i);
+    told_[i] = guided_ || !group.sums || readings.empty();
+    Random random = group.random[i];
     random.normal(zeta_.data(), drawn_);
     if (guided_) solve();
-    if (!space_.disturb(t, span, x, guided_ ? n_.data() : zeta_.data())) return kNever;
-    if (guided_) log_weight = log_density_ratio();
+    std::copy_n(guided_ ? n_.data() : zeta_.data(), drawn_, normals_.data() + static_cast<std::ptrdiff_t>(i) * drawn_);
+    ratio_[i] = guided_ ? log_density_ratio() : 0;
   }
-  log_weight += weigh(t, x, readings, 1, e);
-  if (!told && !readings.empty() && log_weight > kNever) tell(readings.back(), e, nullptr, weight, *sums);
-  return log_weight;
+  sums_ = nullptr;
+  good_.fill(true);
+  if (span > 0) space_.disturb_many(t, span, count, group.x, normals_.data(), good_.data());
+  for (int i = 0; i < count; ++i) {
+    double e[kMostRows];
+    const double* x = group.x + static_cast<std::ptrdiff_t>(i) * stored;
+    group.log_weight[i] = good_[i] ? ratio_[i] + weigh(t, x, readings, 1, e) : kNever;
+    if (!told_[i] && group.log_weight[i] > kNever) tell(readings.back(), e, nullptr, group.weight[i], *group.sums);
+  }
 }
 
 double ParticleProposal::aim(double t, const ParticleOrigin& origin, const std::vector<Measurement>& readings,
@@ -108,6 +136,26 @@ double ParticleProposal::draw(double t, const ParticleOrigin& origin, const std:
   return guided_ ? log_weight + log_density_ratio() : log_weight;
 }
 
+int ParticleProposal::kept() const { return 2 + static_cast<int>(mean_.size() * (mean_.size() + 3) / 2); }
+
+void ParticleProposal::keep(double* to) const {
+  *to++ = drawn_;
+  *to++ = guided_;
+  for (int c = 0; guided_ && c < drawn_; ++c) {
+    *to++ = mean_[c];
+    for (int r = c; r < drawn_; ++r) *to++ = A_(r, c);
+  }
+}
+
+void ParticleProposal::recall(const double* from) {
+  drawn_ = static_cast<int>(*from++);
+  guided_ = *from++ != 0;
+  for (int c = 0; guided_ && c < drawn_; ++c) {
+    mean_[c] = *from++;
+    for (int r = c; r < drawn_; ++r) A_(r, c) = *from++;
+  }
+}
+
 /// −½ |y − h(x)|²_R; e: of the last reading.
 double ParticleProposal::weigh(double t, const double* x, const std::vector<Measurement>& readings, double power,
                                double* e) {
@@ -137,7 +185,7 @@ double ParticleProposal::log_density_ratio() const {
 
 // n ~ N(A⁻¹ b, A⁻¹), b = Bᵀ R⁻¹ e.
 bool ParticleProposal::guide(double t, const ParticleOrigin& origin, const double* x,
-                             const std::vector<Measurement>& readings, double power) {
+                             const std::vector<Measurement>& readings, double power, int of_group) {
   double y[kMostRows], e[kMostRows];
   const int noises = origin.span > 0 ? noises_ : 0;
   misfit_ = 0;
@@ -159,20 +207,31 @@ bool ParticleProposal::guide(double t, const ParticleOrigin& origin, const doubl
         }
       }
     }
+    const MatrixXd* B = nullptr;
     if (noises > 0) {
-      MatrixXd& B = B_[reading.sensor];
-      if (!space_.response(t, origin.span, x, reading.sensor, y, B)) return false;
+      const Responses* known = of_group < 0 ? nullptr : &responses_[answer_[&reading - readings.data()]];
+      B = respond(t, origin, x, reading.sensor, known, of_group, y);
+      if (!B) return false;
       for (int c = 0; c < noises; ++c) {
-        for (int row = 0; row < B.rows(); ++row) all(row, c) = B(row, c);
+        for (int row = 0; row < B->rows(); ++row) all(row, c) = (*B)(row, c);
       }
     } else if (!origin.kernel && !space_.predict(t, x, reading.sensor, y)) {
       return false;
     }
     innovation(space_.sensors()[reading.sensor], reading.y.data(), y, e);
     answer(reading, all, e, power);
-    if (sums_ && &reading == &readings.back()) tell(reading, e, &B_[reading.sensor], weight_, *sums_);
+    if (sums_ && &reading == &readings.back()) tell(reading, e, B, weight_, *sums_);
   }
   return factor();
+}
+
+// y and B of a sensor: asked for, or known already for a whole group. Null: no answer.
+const MatrixXd* ParticleProposal::respond(double t, const ParticleOrigin& origin, const double* x, int sensor,
+                                          const Responses* known, int of_group, double* y) {
+  if (!known) return space_.response(t, origin.span, x, sensor, y, B_[sensor]) ? &B_[sensor] : nullptr;
+  if (!known->good[of_group]) return nullptr;
+  std::copy_n(known->y.data() + static_cast<std::ptrdiff_t>(of_group) * kMostRows, kMostRows, y);
+  return &known->B[of_group];
 }
 
 // A += Bᵀ R⁻¹ B, b += Bᵀ R⁻¹ e

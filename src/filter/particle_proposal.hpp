@@ -9,6 +9,8 @@
 
 namespace kinegraph::filter {
 
+inline constexpr int kMostTogether = 32;  ///< particles that are moved at once
+
 /// How a particle draws the noise of a step that ends with readings.
 enum class Proposal {
   prior,   ///< as the motion says; the readings only weigh (004, algorithm 1)
@@ -44,21 +46,41 @@ class ParticleProposal {
  public:
   ParticleProposal(StateSpace& space, Proposal kind, double noise_factor);
 
-  /// x: in, what the motion alone gave at t; out, with the noise of the last `span` seconds (0: none). Returns the
-  /// log-weight that the readings give it; −∞ if there is no answer. With `sums`, adds the last reading's innovation,
-  /// weighted.
-  double draw(double t, double span, const std::vector<Measurement>& readings, Random random, double* x, double weight,
-              InnovationSums* sums);
+  /// Of several particles at once. `span`: the seconds of noise that are drawn (0: none).
+  struct Group {
+    int count = 0;                   ///< up to kMostTogether
+    double* x = nullptr;             ///< in: what the motion alone gave at t; out: with the noise
+    const Random* random = nullptr;  ///< one each
+    const double* weight = nullptr;  ///< by which the innovations of the last reading are added to `sums`
+    InnovationSums* sums = nullptr;  ///< null: not wanted
+    double* log_weight = nullptr;    ///< that the readings give each of them; −∞: no answer
+  };
+  void draw(double t, double span, const std::vector<Measurement>& readings, const Group& group);
 
   /// In two steps, with the readings in sight whatever the kind: log of the weight as far as the readings are linear
   /// (−∞: no answer), then as many draws as wanted, each of which returns the log of the exact weight.
   double aim(double t, const ParticleOrigin& origin, const std::vector<Measurement>& readings, double power);
   double draw(double t, const ParticleOrigin& origin, const std::vector<Measurement>& readings, double power,
               Random random, double* x);
+  /// What the last aim() has found, for draws that come later: kept() numbers.
+  int kept() const;
+  void keep(double* to) const;
+  void recall(const double* from);
 
  private:
+  /// What several particles say of one reading.
+  struct Responses {
+    int sensor = 0;
+    std::array<double, kMostTogether * kMostRows> y;
+    std::array<bool, kMostTogether> good;
+    std::vector<MatrixXd> B;
+  };
+
+  Responses& responses(const std::vector<Measurement>& readings, int reading);
   bool guide(double t, const ParticleOrigin& origin, const double* x, const std::vector<Measurement>& readings,
-             double power);
+             double power, int of_group = -1);
+  const MatrixXd* respond(double t, const ParticleOrigin& origin, const double* x, int sensor, const Responses* known,
+                          int of_group, double* y);
   void answer(const Measurement& reading, const MatrixXd& B, const double* e, double power);
   bool factor();
   void solve();
@@ -78,6 +100,11 @@ class ParticleProposal {
   MatrixXd A_;                         // its lower half, then L
   double misfit_ = 0;                  // ½ |e|²_R before the draw
   std::vector<MatrixXd> B_, H_, all_;  // of each sensor; all: B and H S side by side
+  std::vector<Responses> responses_;   // of a group
+  std::vector<int> answer_;            // which of them is that of a reading
+  std::vector<double> normals_;
+  std::array<double, kMostTogether> ratio_;
+  std::array<bool, kMostTogether> told_, good_;
   InnovationSums* sums_ = nullptr;
   double weight_ = 0;
 };

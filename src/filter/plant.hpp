@@ -80,6 +80,16 @@ class Plant {
   /// d s h^{3/2} (n₁ / 2 + n₂ / √12).
   virtual bool noise_directions(double t, const double* x, Eigen::MatrixXd& directions) = 0;
 
+  // ---- many states at once ------------------------------------------------------------------------------------
+  /// What each of them would give alone, to rounding; it does not depend on the others. `stride` numbers from one state
+  /// to the next; good[i]: whether there is an answer for state i. force: of the first state; null: none.
+  virtual void advance_many(double t, double h, int count, int stride, const double* x, const double* force,
+                            double* next, bool* good);
+  /// velocities × noises per state, column by column.
+  virtual void noise_directions_many(double t, int count, int stride, const double* x, double* directions, bool* good);
+  /// Changes v and q along the noises' directions. kicks: by state and noise, of v and of q.
+  virtual void kick_many(double t, int count, int stride, double* x, const double* kicks, bool* good);
+
   // ---- what sensors see ---------------------------------------------------------------------------------------
   /// The machine at x, along directions dq, dv (velocities × k; both null: none). With `accelerations` also a, reaction
   /// and tau with their changes; then `forces()` more columns follow: along each unknown force, at the same (q, v).
@@ -91,8 +101,15 @@ class Plant {
       : positions_(positions), velocities_(velocities), freedoms_(freedoms), options_(std::move(options)) {}
   Plant(const Plant&) = default;
 
+  /// One state of the above.
+  bool kick(double t, double* x, const double* kicks);
+
   int positions_, velocities_, freedoms_;
   PlantOptions options_;
+
+ private:
+  Eigen::MatrixXd directions_;  // work space
+  Eigen::VectorXd kick_q_, kick_v_;
 };
 
 }  // namespace kinegraph::filter

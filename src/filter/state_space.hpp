@@ -19,6 +19,7 @@ struct SensorInfo {
     std::string name;  ///< "gyro.w"
     double noise = 0;  ///< standard deviation, > 0
     bool circular = false;
+    double turn = 2 * EIGEN_PI;  ///< of a circular one: what a full turn is of its readings
   };
   std::string name;
   std::vector<Channel> channels;
@@ -53,6 +54,15 @@ class StateSpace {
   virtual int noises() const = 0;  ///< independent normal numbers that one step draws
   /// x ← x changed by the process noise of a step h: `normal` holds noises() numbers of N(0, 1).
   virtual bool disturb(double t, double h, double* x, const double* normal) = 0;
+
+  // ---- many states at once: what each of them would give alone, to rounding, whatever the others are. x: stored()
+  // numbers each, one after the other; good[i]: whether there is an answer for state i.
+  virtual void advance_many(double t, double h, int count, const double* x, double* next, bool* good);
+  /// normal: noises() numbers each.
+  virtual void disturb_many(double t, double h, int count, double* x, const double* normal, bool* good);
+  /// y: kMostRows numbers each; B: one matrix each.
+  virtual void response_many(double t, double h, int count, const double* x, int sensor, double* y, MatrixXd* B,
+                             bool* good);
 
   // ---- the sensors
   virtual const std::vector<SensorInfo>& sensors() const = 0;

@@ -253,6 +253,127 @@ initial: {C.vy: 1}
   EXPECT_EQ(springs.failure().exit_status(), 2);
 }
 
+// Every element of a planar file, as the maximal formulation takes it.
+TEST(PlanarRobot, ForcesAreKept) {
+  const Model model = planar(R"(
+points:
+  - {name: A, x: 0, y: 0, fixed: true}
+  - {name: B, x: 1, y: 0}
+  - {name: C, x: 2, y: 0}
+  - {name: D, x: 5, y: 0, fixed: true}
+planar_bodies:
+  - {name: ab, points: [A, B], mass: 1}
+  - {name: bc, points: [C, B], mass: 1}
+sliders: [{name: rail, point: C, line: [A, D]}]
+relative_coordinates:
+  - {name: theta, type: absolute_angle, points: [A, B]}
+  - {name: bend, type: relative_angle, points: [A, B, B, C]}
+  - {name: stroke, type: relative_position, points: [A, D, C]}
+springs: [{name: coil, points: [D, C], stiffness: 3, rest: 2, damping: 4}]
+loads: [{name: push, point: B, x: 2*t, y: 5}, {name: still, point: D, x: 1}]
+torques: [{name: twist, body: bc, torque: 3*t}]
+drivers: [{name: pull, coordinate: stroke, law: 2 + 3*t}]
+motors: [{name: drive, coordinate: theta, torque: 6*t, gain: 7, inertia: 8}]
+joint_friction:
+  - {joint: A, viscous: 1, dry: 2, stribeck: 3, stribeck_speed: 4, quadratic: 5, load_friction: 6}
+  - {joint: B, dry: 9}
+  - {joint: C, viscous: 10}
+coordinate_dampers: [{coordinate: theta, damping: 0.5}]
+)");
+  const Result<Robot> kept = robot_of(model, PlanarForces::kept);
+  ASSERT_TRUE(kept) << kept.failure().to_string();
+  const Robot& r = *kept;
+
+  ASSERT_EQ(r.springs.size(), 1u);
+  EXPECT_EQ(r.springs[0].name, "coil");
+  EXPECT_FALSE(r.springs[0].a.link.valid());
+  EXPECT_EQ(r.springs[0].a.at, Vector3d(5, 0, 0));
+  EXPECT_EQ(r.springs[0].b.link, LinkIndex(1));
+  EXPECT_EQ(r.springs[0].b.at, Vector3d(0, 0, 0));  // the first point of bc
+  EXPECT_EQ(r.springs[0].stiffness, 3);
+  EXPECT_EQ(r.springs[0].rest, 2);
+  EXPECT_EQ(r.springs[0].damping, 4);
+
+  ASSERT_EQ(r.loads.size(), 2u);  // that on the ground has no effect
+  EXPECT_EQ(r.loads[0].name, "push");
+  EXPECT_EQ(r.loads[0].on.link, LinkIndex(0));
+  EXPECT_EQ(r.loads[0].on.at, Vector3d(1, 0, 0));
+  EXPECT_EQ(r.loads[0].force[0](4), 8);
+  EXPECT_EQ(r.loads[0].force[1](4), 5);
+  EXPECT_EQ(r.loads[0].force[2](4), 0);
+  for (const Law& law : r.loads[0].torque) EXPECT_EQ(law(4), 0);
+  EXPECT_EQ(r.loads[1].name, "twist");
+  EXPECT_EQ(r.loads[1].on.link, LinkIndex(1));
+  for (const Law& law : r.loads[1].force) EXPECT_EQ(law(4), 0);
+  EXPECT_EQ(r.loads[1].torque[2](4), 12);
+
+  ASSERT_EQ(r.drives.size(), 1u);
+  EXPECT_EQ(r.drives[0].name, "pull");
+  EXPECT_EQ(r.drives[0].joint.value, r.find_joint("stroke"));
+  EXPECT_EQ(r.drives[0].law(2), 8);
+  EXPECT_EQ(joint(r, "stroke").initial_q, std::vector<double>{2});
+  EXPECT_EQ(joint(r, "stroke").initial_v, std::vector<double>{3});
+  ASSERT_EQ(r.torques.size(), 1u);
+  EXPECT_EQ(r.torques[0].name, "drive");
+  EXPECT_EQ(r.torques[0].joint.value, r.find_joint("theta"));
+  EXPECT_EQ(r.torques[0].torque(2), 12);
+
+  JointDynamics d = joint(r, "theta").dynamics.at(0);
+  EXPECT_EQ(d.damping, 1.5);
+  EXPECT_EQ(d.friction, 2);
+  EXPECT_EQ(d.stribeck, 3);
+  EXPECT_EQ(d.stribeck_speed, 4);
+  EXPECT_EQ(d.quadratic, 5);
+  EXPECT_EQ(d.load_friction, 6);
+  EXPECT_EQ(d.gain, 7);
+  EXPECT_EQ(d.armature, 8);
+  EXPECT_EQ(joint(r, "bend").dynamics.at(0).friction, 9);
+  EXPECT_EQ(joint(r, "stroke").dynamics.at(0).damping, 10);
+  // A flat body that exists: Σ = ½ tr(I) 1 − I has no negative eigenvalue.
+  for (const Link& link : r.links) {
+    const Matrix3d& I = link.inertia.about_com;
+    const Matrix3d sigma = I.trace() / 2 * Matrix3d::Identity() - I;
+    EXPECT_GE(sigma.diagonal().minCoeff(), -1e-15) << link.name;
+  }
+
+  EXPECT_EQ(robot_of(model).failure().to_string(),
+            "m.yaml:15:11: error: spring 'coil' has no counterpart in a spatial model\n"
+            "m.yaml:16:9: error: load 'push' has no counterpart in a spatial model\n"
+            "m.yaml:16:47: error: load 'still' has no counterpart in a spatial model\n"
+            "m.yaml:17:11: error: torque 'twist' has no counterpart in a spatial model\n"
+            "m.yaml:18:11: error: driver 'pull' has no counterpart in a spatial model\n"
+            "m.yaml:21:5: error: joint friction 'A': stribeck, quadratic, load_friction needs --formulation maximal");
+}
+
+TEST(PlanarRobot, FrictionOfJointsThatScrewHas) {
+  Model model = read(source_file("models/fourbar_friction.yaml"));
+  const Robot r = robot(model);
+  EXPECT_EQ(joint(r, "D").dynamics.at(0).friction, 2);
+  EXPECT_TRUE(r.torques.empty());
+}
+
+TEST(PlanarRobot, WhatCannotBeKeptIsNamed) {
+  const Model model = planar(R"(
+points:
+  - {name: A, x: 0, y: 0, fixed: true}
+  - {name: B, x: 1, y: 0}
+  - {name: C, x: 2, y: 0}
+  - {name: X, x: 3, y: 3}
+planar_bodies:
+  - {name: ab, points: [A, B], mass: 1}
+  - {name: bc, points: [B, C], mass: 1}
+relative_coordinates:
+  - {name: theta, type: absolute_angle, points: [A, B]}
+springs: [{name: coil, points: [X, C], stiffness: 1}]
+drivers: [{coordinate: C.x, law: 2}]
+motors: [{name: one, coordinate: theta, gain: 2}, {name: two, coordinate: theta, gain: 3}]
+)");
+  EXPECT_EQ(robot_of(model, PlanarForces::kept).failure().to_string(),
+            "m.yaml:12:11: error: spring 'coil': its point 'X' belongs to no body\n"
+            "m.yaml:13:11: error: driver 'C.x': no joint of the spatial model has its coordinate 'C.x'\n"
+            "m.yaml:14:51: error: motor 'two': another motor of coordinate 'theta' has another gain");
+}
+
 TEST(PlanarRobot, ASpatialModelIsItsRobot) {
   Model model;
   model.robot.links.resize(1);

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <sdf/sdf.hh>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/io/number_text.hpp"
 #include "kinegraph/io/sdf_shape.hpp"
 #include "kinegraph/model/loops.hpp"
 
@@ -101,11 +104,37 @@ class Builder {
         if (auto shape = shape_of(*given.VisualByIndex(k))) link.visuals.push_back(*std::move(shape));
       }
       for (std::uint64_t k = 0; k < given.CollisionCount(); ++k) {
-        if (auto shape = shape_of(*given.CollisionByIndex(k))) link.collisions.push_back(*std::move(shape));
+        const sdf::Collision& collision = *given.CollisionByIndex(k);
+        std::optional<Shape> shape = shape_of(collision);
+        if (!shape) continue;
+        surface(element_of_(*collision.Element()).child("surface"), *shape);
+        link.collisions.push_back(*std::move(shape));
       }
       link_of_[link.name] = LinkIndex(static_cast<int>(robot_.links.size()));
       robot_.links.push_back(std::move(link));
       robot_.X_WL.push_back(X_WM * pose(X_ML));
+    }
+  }
+
+  /// Not by libsdformat, which refuses the negative coefficients of surfaces that do not slip.
+  void surface(pugi::xml_node given, Shape& shape) {
+    const pugi::xml_node mu = given.child("friction").child("ode").child("mu");
+    const pugi::xml_node restitution = given.child("bounce").child("restitution_coefficient");
+    if (mu) number(mu, shape.friction);
+    if (restitution) number(restitution, shape.restitution);
+    constexpr double kNoSlip = 1e6;
+    shape.friction = shape.friction < 0 ? kNoSlip : std::min(shape.friction, kNoSlip);
+  }
+
+  void number(pugi::xml_node given, double& value) {
+    std::string_view text = given.text().get();
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    text.remove_suffix(text.size() - std::min(text.find_last_not_of(" \t\r\n") + 1, text.size()));
+    if (text == "inf") {
+      value = std::numeric_limits<double>::infinity();
+    } else if (read_number(text, value) != NumberFault::none) {
+      findings_.error(tree_.where_text(given),
+                      fmt::format("<{}>: expected a number, found {}", given.name(), quote(text)));
     }
   }
 

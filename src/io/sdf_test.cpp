@@ -434,6 +434,31 @@ TEST(Sdf, ShapesAndColours) {
   EXPECT_EQ(link.collisions[0].size, Vector3d(1, 2, 3));
 }
 
+TEST(Sdf, Surfaces) {
+  const auto surface = [](const std::string& content) {
+    return parse(in_model("<link name='a'><inertial/><collision name='c'><geometry><sphere><radius>1</radius></sphere>"
+                          "</geometry>" +
+                          content + "</collision></link>\n"))
+        .robot.links[0]
+        .collisions.at(0);
+  };
+  const Shape given = surface(
+      "<surface><bounce><restitution_coefficient>0.25</restitution_coefficient></bounce>"
+      "<friction><ode><mu>0.8</mu><mu2>0.1</mu2></ode></friction><contact><ode><kp>5</kp></ode></contact></surface>");
+  EXPECT_EQ(given.friction, 0.8);
+  EXPECT_EQ(given.restitution, 0.25);
+  const Shape nothing = surface("<surface><friction><ode/></friction></surface>");
+  EXPECT_EQ(nothing.friction, Shape().friction);
+  EXPECT_EQ(nothing.restitution, 0);
+  EXPECT_EQ(surface("<surface><friction><ode><mu>-1</mu></ode></friction></surface>").friction, 1e6);
+  EXPECT_EQ(surface("<surface><friction><ode><mu> inf </mu></ode></friction></surface>").friction, 1e6);
+  EXPECT_EQ(
+      faults(in_model("<link name='a'><inertial/>\n<collision name='c'><geometry><sphere><radius>1</radius></sphere>"
+                      "</geometry>\n<surface><friction><ode><mu>much</mu></ode></friction></surface></collision>"
+                      "</link>\n")),
+      "m.sdf:5:29: error: <mu>: expected a number, found 'much'");
+}
+
 TEST(Sdf, TooLargeForLibsdformat) {
   std::string links;
   for (int i = 0; i < 4001; ++i) links += "<link name='l" + std::to_string(i) + "'/>\n";

@@ -36,7 +36,7 @@ class LogReader {
     }
     for (std::string& column : motion_columns(model)) motion_.insert(std::move(column));
     if (model.spatial()) return;
-    const Result<Robot> robot = robot_of(model);  // columns of --formulation screw
+    const Result<Robot> robot = robot_of(model, PlanarForces::kept);  // columns of --formulation screw
     if (!robot) return;
     for (std::string& column : motion_columns(*robot)) motion_.insert(std::move(column));
   }

@@ -13,8 +13,8 @@ Result<Model> parse_sensors(const std::string& text, const std::string& file_nam
   if (!tree) return tree.failure();
   const YamlNode& root = tree->root();
   if (root.kind != YamlNode::Kind::map) {
-    return Failure::bad_input(root.where,
-                              "expected a map with sensors, disturbances or unknowns, found " + describe(root));
+    return Failure::bad_input(
+        root.where, "expected a map with sensors, disturbances, unknowns or joint_friction, found " + describe(root));
   }
   auto source = std::make_shared<ModelSource>();
   source->file = file_name;

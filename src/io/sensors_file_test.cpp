@@ -195,7 +195,7 @@ TEST(SensorsFile, Faults) {
             "r.sensors.yaml:2:54: error: '.nan' is not a finite number");
   EXPECT_EQ(sensor_faults("type: tilt, link: hand, joint: wrist, rate: -1"),
             "r.sensors.yaml:2:37: error: joint: not a key of type tilt, which takes name, type, link, xyz, rpy, noise, "
-            "quantum, bias, bias_sd, bias_walk, rate, delay, dropout, outliers, outlier_size\n"
+            "quantum, scale, bias, bias_sd, bias_walk, rate, delay, dropout, outliers, outlier_size\n"
             "r.sensors.yaml:2:50: error: tilt0.rate: must be > 0, is -1");
   EXPECT_EQ(sensor_faults("type: distance, from: hand, to: {xyz: [0, 0, 0], lnk: arm}"),
             "r.sensors.yaml:2:28: error: from: expected a map {link: …, xyz: […]}, found 'hand'\n"
@@ -213,9 +213,98 @@ TEST(SensorsFile, Faults) {
             "r.sensors.yaml:1:12: error: unknown force 'rail': its column 'rail.tau' is also one of the machine's "
             "motion; give it another name");
   EXPECT_EQ(faults("sensor: []"), "r.sensors.yaml:1:1: error: unknown key 'sensor'; did you mean 'sensors'?");
-  EXPECT_EQ(faults("[]"),
-            "r.sensors.yaml:1:1: error: expected a map with sensors, disturbances or unknowns, found a list");
+  EXPECT_EQ(
+      faults("[]"),
+      "r.sensors.yaml:1:1: error: expected a map with sensors, disturbances, unknowns or joint_friction, found a list");
   EXPECT_EQ(faults("sensors: [{"), "r.sensors.yaml:1:1: error: not YAML: end of map flow not found");
+}
+
+TEST(SensorsFile, JointFriction) {
+  Model given = robot();
+  given.robot.joints[0].dynamics = {JointDynamics{}};
+  given.robot.joints[0].dynamics[0].damping = 0.5;  // as its file says
+  const Model model = read(
+      "joint_friction:\n"
+      "  - {joint: shoulder, dry: 2*3, stribeck: shoulder.friction/2, stribeck_speed: 0.1, armature: 1e-3, gain: -7}\n"
+      "  - {joint: wrist, freedom: 2, viscous: 1, quadratic: 2, load_friction: 3}\n",
+      given);
+  const JointDynamics& shoulder = model.robot.joints[0].dynamics.at(0);
+  EXPECT_EQ(shoulder.damping, 0.5);
+  EXPECT_EQ(shoulder.friction, 6);
+  EXPECT_EQ(shoulder.stribeck, 3);
+  EXPECT_EQ(shoulder.stribeck_speed, 0.1);
+  EXPECT_EQ(shoulder.armature, 1e-3);
+  EXPECT_EQ(shoulder.gain, -7);
+  ASSERT_EQ(model.robot.joints[1].dynamics.size(), 2u);
+  EXPECT_EQ(model.robot.joints[1].dynamics[0].damping, 0);
+  EXPECT_EQ(model.robot.joints[1].dynamics[1].damping, 1);
+  EXPECT_EQ(model.robot.joints[1].dynamics[1].quadratic, 2);
+  EXPECT_EQ(model.robot.joints[1].dynamics[1].load_friction, 3);
+
+  // By either name, whether the sidecar has the number or not; what it says of others stays.
+  const auto set = model.with({{"shoulder.dry", 8}, {"shoulder.viscous", 9}, {"wrist.quadratic2", 4}});
+  ASSERT_TRUE(set) << set.failure().to_string();
+  EXPECT_EQ(set->robot.joints[0].dynamics[0].friction, 8);
+  EXPECT_EQ(set->robot.joints[0].dynamics[0].stribeck, 4);
+  EXPECT_EQ(set->robot.joints[0].dynamics[0].damping, 9);
+  EXPECT_EQ(set->robot.joints[1].dynamics[1].quadratic, 4);
+  const auto again = set->with({{"shoulder.friction", 10}, {"rail.gain", 2}});
+  ASSERT_TRUE(again) << again.failure().to_string();
+  EXPECT_EQ(again->robot.joints[0].dynamics[0].friction, 10);
+  EXPECT_EQ(again->robot.joints[0].dynamics[0].damping, 9);
+  EXPECT_EQ(again->robot.joints[3].dynamics.at(0).gain, 2);
+  EXPECT_EQ(model.with({{"shoulder.stribeck", -1}}).failure().to_string(),
+            "error: shoulder.stribeck: must be >= 0, is -1");
+}
+
+TEST(SensorsFile, FaultsOfJointFriction) {
+  const auto friction = [](const std::string& text) { return faults("joint_friction:\n  - {" + text + "}"); };
+  EXPECT_EQ(friction("joint: shoulder, dry: -1"), "r.sensors.yaml:2:28: error: shoulder.dry: must be >= 0, is -1");
+  EXPECT_EQ(friction("joint: wrist, freedom: 1, stribeck_speed: 0"),
+            "r.sensors.yaml:2:48: error: wrist.stribeck_speed: must be > 0, is 0");
+  EXPECT_EQ(friction("joint: sholder, dry: 1"),
+            "r.sensors.yaml:2:13: error: unknown joint 'sholder'; did you mean 'shoulder'?");
+  EXPECT_EQ(friction("joint: weld, dry: 1"), "r.sensors.yaml:2:13: error: joint 'weld' is fixed");
+  EXPECT_EQ(friction("joint: follower, dry: 1"),
+            "r.sensors.yaml:2:13: error: joint 'follower' mimics 'shoulder', which has the force; name that one");
+  EXPECT_EQ(friction("joint: rail, vicous: 1"),
+            "r.sensors.yaml:2:19: error: unknown key 'vicous'; did you mean 'viscous'?");
+  EXPECT_EQ(friction("joint: wrist, dry: 1}\n  - {joint: wrist, freedom: 1, viscous: 1"),
+            "r.sensors.yaml:3:13: error: joint 'wrist_1' has two frictions; the first is in line 2");
+  EXPECT_EQ(friction("dry: 1"), "r.sensors.yaml:2:5: error: missing key 'joint' of a joint friction");
+}
+
+TEST(SensorsFile, ScaleAndOffsetCanBeSet) {
+  const Model model = read("sensors: [{type: encoder, joint: shoulder, scale: 2}]");
+  const auto set = model.with({{"shoulder.scale", 3}, {"shoulder.bias", 0.5}});
+  ASSERT_TRUE(set) << set.failure().to_string();
+  EXPECT_EQ(set->sensors[0].channels[0].scale, 3);
+  EXPECT_EQ(set->sensors[0].channels[0].bias, 0.5);
+  EXPECT_EQ(model.with({{"shoulder.scale", 0}}).failure().to_string(), "error: shoulder.scale: must not be 0, is 0");
+}
+
+TEST(SensorsFile, Furuta) {
+  const Result<Model> model = read_model(source_file("models/furuta.urdf"));
+  ASSERT_TRUE(model) << model.failure().to_string();
+  const Robot& r = model->robot;
+  const Joint &theta1 = r.joints[0], &theta2 = r.joints[1];
+  EXPECT_EQ(theta1.dynamics.at(0).armature, 1e-4);
+  EXPECT_EQ(theta1.dynamics[0].damping, 1e-3);
+  EXPECT_EQ(theta2.dynamics.at(0).damping, 1e-4);
+  // At zero it hangs: its centre below the end of the arm. Its hinge is along the arm.
+  const int pendulum = r.find_link("pendulum"), arm = r.find_link("arm");
+  EXPECT_TRUE((r.X_WL[pendulum] * r.links[pendulum].inertia.com).isApprox(Vector3d(0.376, 0, 0.5 - 0.092), 1e-12));
+  EXPECT_TRUE((r.X_WL[arm].rotation() * theta2.X_PF.rotation() * theta2.axis).isApprox(Vector3d::UnitX(), 1e-12));
+  EXPECT_EQ(model->sensors.size(), 2u);
+  EXPECT_EQ(model->sensors[1].channels[0].noise, 1e-3);
+}
+
+TEST(SensorsFile, Pendulum) {
+  const Result<Model> model = read_model(source_file("models/pendulum.urdf"));
+  ASSERT_TRUE(model) << model.failure().to_string();
+  EXPECT_EQ(model->robot.joints[0].dynamics.at(0).friction, 3e-4);
+  EXPECT_EQ(model->robot.joints[0].dynamics[0].stribeck_speed, 0.5);
+  EXPECT_EQ(model->sensors.at(0).channels[0].name, "theta.q");
 }
 
 TEST(SensorsFile, IsFoundBesideTheRobot) {

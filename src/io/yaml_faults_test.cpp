@@ -90,7 +90,7 @@ TEST(BadFile, AllFaultsAtOnceInTheOrderOfTheFile) {
             "m.yaml:6:29: error: body1.mass: must be >= 0, is -1\n"
             "m.yaml:7:1: error: unknown key 'colour'; expected one of name, description, gravity, parameters, initial, "
             "points, planar_bodies, relative_coordinates, sliders, drivers, springs, dampers, coordinate_springs, "
-            "coordinate_dampers, motors, loads, torques, sensors, disturbances, unknowns\n"
+            "coordinate_dampers, motors, loads, torques, joint_friction, sensors, disturbances, unknowns\n"
             "m.yaml:8:20: error: expected a number, a name or '(', found the end of the formula\n"
             "m.yaml:9:10: error: gravity: expected a number or [x, y], found 3 values");
 }

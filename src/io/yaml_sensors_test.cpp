@@ -109,7 +109,8 @@ TEST(YamlSensors, ErrorsOfReadings) {
       "sensors:\n"
       "  - {name: gyro, type: gyroscope, body: crank, noise: 0.3deg/s, quantum: n/10, bias: -1deg/s, bias_sd: 2*n,\n"
       "     bias_walk: 3, rate: 0.2 kHz, delay: 5ms, dropout: 0.1, outliers: 0.2, outlier_size: 7}\n"
-      "  - {name: imu, type: imu, body: bar, gyro_noise: 1, gyro_quantum: 2, gyro_bias: 3, gyro_bias_sd: 4,\n"
+      "  - {name: imu, type: imu, body: bar, gyro_noise: 1, gyro_quantum: 2, gyro_scale: 1.5, gyro_bias: 3, "
+      "gyro_bias_sd: 4,\n"
       "     gyro_bias_walk: 5, accel_noise: 6, accel_quantum: 7, accel_bias: 8, accel_bias_sd: 9,\n"
       "     accel_bias_walk: gyro.noise}\n");
   ASSERT_EQ(model.sensors.size(), 2u);
@@ -126,12 +127,33 @@ TEST(YamlSensors, ErrorsOfReadings) {
   EXPECT_EQ(gyro.outliers, 0.2);
   EXPECT_EQ(gyro.outlier_size, 7);
   const auto numbers = [](const SensorChannel& c) {
-    return std::vector<double>{c.noise, c.quantum, c.bias, c.bias_sd, c.bias_walk};
+    return std::vector<double>{c.noise, c.quantum, c.scale, c.bias, c.bias_sd, c.bias_walk};
   };
-  EXPECT_EQ(numbers(imu.channels[0]), (std::vector<double>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(numbers(imu.channels[0]), (std::vector<double>{1, 2, 1.5, 3, 4, 5}));
   for (int k = 1; k < 3; ++k) {
-    EXPECT_EQ(numbers(imu.channels[k]), (std::vector<double>{6, 7, 8, 9, w.noise})) << k;
+    EXPECT_EQ(numbers(imu.channels[k]), (std::vector<double>{6, 7, 1, 8, 9, w.noise})) << k;
   }
+}
+
+TEST(YamlSensors, ScaleAndOffsetCanBeSet) {
+  const Model model = read(
+      "parameters: {k: 2}\n"
+      "sensors:\n"
+      "  - {type: encoder, coordinate: theta, scale: k/4}\n"
+      "  - {name: imu, type: imu, body: bar}\n");
+  EXPECT_EQ(model.sensors[0].channels[0].scale, 0.5);
+  EXPECT_EQ(model.sensors[1].channels[0].scale, 1);
+  const auto set = model.with({{"theta.scale", 3}, {"theta.bias", -1}, {"imu.accel_scale", 2}, {"imu.gyro_bias", 5}});
+  ASSERT_TRUE(set) << set.failure().to_string();
+  EXPECT_EQ(set->sensors[0].channels[0].scale, 3);
+  EXPECT_EQ(set->sensors[0].channels[0].bias, -1);
+  EXPECT_EQ(set->sensors[1].channels[0].scale, 1);
+  EXPECT_EQ(set->sensors[1].channels[0].bias, 5);
+  EXPECT_EQ(set->sensors[1].channels[2].scale, 2);
+  EXPECT_EQ(model.with({{"k", 8}})->sensors[0].channels[0].scale, 2);
+  EXPECT_EQ(model.with({{"theta.scale", 0}}).failure().to_string(), "error: theta.scale: must not be 0, is 0");
+  EXPECT_EQ(sensor_faults("type: imu, body: bar, accel_scale: 0"),
+            "m.yaml:16:41: error: imu0.accel_scale: must not be 0, is 0");
 }
 
 TEST(YamlSensors, DisturbancesAndUnknowns) {
@@ -223,12 +245,12 @@ TEST(YamlSensors, KeysThatDoNotFitTheType) {
   EXPECT_EQ(
       sensor_faults("type: encoder, coordinate: theta, angle: 1"),
       "m.yaml:16:47: error: angle: not a key of type encoder, which takes name, type, coordinate, noise, quantum, "
-      "bias, bias_sd, bias_walk, rate, delay, dropout, outliers, outlier_size");
-  EXPECT_EQ(
-      sensor_faults("type: imu, body: bar, noise: 1"),
-      "m.yaml:16:35: error: noise: not a key of type imu, which takes name, type, body, at, point, angle, "
-      "gyro_noise, gyro_quantum, gyro_bias, gyro_bias_sd, gyro_bias_walk, accel_noise, accel_quantum, accel_bias, "
-      "accel_bias_sd, accel_bias_walk, rate, delay, dropout, outliers, outlier_size");
+      "scale, bias, bias_sd, bias_walk, rate, delay, dropout, outliers, outlier_size");
+  EXPECT_EQ(sensor_faults("type: imu, body: bar, noise: 1"),
+            "m.yaml:16:35: error: noise: not a key of type imu, which takes name, type, body, at, point, angle, "
+            "gyro_noise, gyro_quantum, gyro_scale, gyro_bias, gyro_bias_sd, gyro_bias_walk, accel_noise, "
+            "accel_quantum, accel_scale, accel_bias, "
+            "accel_bias_sd, accel_bias_walk, rate, delay, dropout, outliers, outlier_size");
 }
 
 TEST(YamlSensors, Places) {

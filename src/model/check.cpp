@@ -40,6 +40,8 @@ class Rules {
     drivers();
     for (int i = 0; i < static_cast<int>(model_.springs.size()); ++i) spring(i);
     for (int i = 0; i < static_cast<int>(model_.coordinate_springs.size()); ++i) coordinate_spring(i);
+    for (int i = 0; i < static_cast<int>(model_.motors.size()); ++i) motor(i);
+    for (int i = 0; i < static_cast<int>(model_.frictions.size()); ++i) friction(i);
     loads();
     initial();
     return std::move(found_);
@@ -167,6 +169,25 @@ class Rules {
     }
   }
 
+  void motor(int i) {
+    const Motor& m = model_.motors[i];
+    at_least_zero(m.inertia, m.name + ".inertia", field(Section::motors, i, "inertia"));
+  }
+
+  void friction(int i) {
+    JointDynamics d = model_.frictions[i].dynamics;
+    const auto numbers = friction_numbers(d);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      const std::string key(kFrictionKeys[k]), name = model_.frictions[i].name + "." + key;
+      const Location where = field(Section::joint_friction, i, key.c_str());
+      if (key != "stribeck_speed") {
+        at_least_zero(*numbers[k], name, where);
+      } else if (*numbers[k] <= 0) {
+        set_error(name, where, fmt::format("{}: must be > 0, is {}", name, *numbers[k]));
+      }
+    }
+  }
+
   void loads() {
     for (const PointLoad& load : model_.loads) {
       if (load.point.valid() && model_.points[load.point.value].fixed) {
@@ -268,7 +289,12 @@ void check_finite(const Model& model, std::vector<Diagnostic>& found) {
     check({s.stiffness, s.rest, s.damping}, named("spring", s), s.where);
   }
   for (const Driver& d : model.drivers) check({d.law(0)}, named("driver", d), d.where);
-  for (const Motor& m : model.motors) check({m.torque(0)}, named("motor", m), m.where);
+  for (const Motor& m : model.motors) check({m.torque(0), m.gain, m.inertia}, named("motor", m), m.where);
+  for (const JointFriction& f : model.frictions) {
+    const JointDynamics& d = f.dynamics;
+    check({d.damping, d.friction, d.stribeck, d.stribeck_speed, d.quadratic, d.load_friction},
+          named("joint friction", f), f.where);
+  }
   for (const PointLoad& l : model.loads) check({l.x(0), l.y(0)}, named("load", l), l.where);
   for (const BodyTorque& t : model.torques) check({t.torque(0)}, named("torque", t), t.where);
   for (const InitialValue& v : model.initial)

@@ -46,6 +46,20 @@ class RobotRules {
     if (!inertia.com.allFinite()) error(where, name + ": the centre of mass is not finite");
     if (!inertia.about_com.allFinite()) return error(where, name + ": the inertia is not finite");
     principal(name, where, inertia.about_com);
+    for (const Shape& shape : l.collisions) {
+      if (!surface(name, l.where, shape)) break;  // one is enough
+    }
+  }
+
+  bool surface(const std::string& name, const Location& where, const Shape& shape) {
+    const std::size_t before = found_.size();
+    if (!(shape.friction >= 0) || !std::isfinite(shape.friction)) {
+      error(where, fmt::format("{}: mu of its surface must be >= 0, is {:.6g}", name, shape.friction));
+    } else if (!(shape.restitution >= 0 && shape.restitution <= 1)) {
+      error(where,
+            fmt::format("{}: restitution of its surface must be between 0 and 1, is {:.6g}", name, shape.restitution));
+    }
+    return found_.size() == before;
   }
 
   /// Principal inertias are sums of two of three non-negative second moments: none is negative, none above the sum of
@@ -99,19 +113,28 @@ class RobotRules {
   }
 
   void dynamics(const std::string& name, const Location& where, const JointDynamics& d) {
+    enum class Sign { any, warned, refused };  // published robots have negative damping; other files do not
     struct Entry {
       const char* name;
       double value;
-      bool may_be_negative;
+      Sign negative;
     };
     for (const Entry& e :
-         {Entry{"damping", d.damping, false}, Entry{"friction", d.friction, false},
-          Entry{"stiffness", d.stiffness, true}, Entry{"rest", d.rest, true}, Entry{"armature", d.armature, false}}) {
+         {Entry{"damping", d.damping, Sign::warned}, Entry{"friction", d.friction, Sign::warned},
+          Entry{"stiffness", d.stiffness, Sign::any}, Entry{"rest", d.rest, Sign::any},
+          Entry{"armature", d.armature, Sign::warned}, Entry{"stribeck", d.stribeck, Sign::refused},
+          Entry{"stribeck_speed", d.stribeck_speed, Sign::any}, Entry{"quadratic", d.quadratic, Sign::refused},
+          Entry{"load_friction", d.load_friction, Sign::refused}, Entry{"gain", d.gain, Sign::any}}) {
       if (!std::isfinite(e.value)) {
         error(where, fmt::format("{}: {} is not a finite number", name, e.name));
-      } else if (e.value < 0 && !e.may_be_negative) {
+      } else if (e.value < 0 && e.negative == Sign::warned) {
         note(damping_, where, fmt::format("{}: {} is negative: {:.6g}", name, e.name, e.value));
+      } else if (e.value < 0 && e.negative == Sign::refused) {
+        error(where, fmt::format("{}: {} must be >= 0, is {:.6g}", name, e.name, e.value));
       }
+    }
+    if (d.stribeck_speed <= 0) {
+      error(where, fmt::format("{}: stribeck_speed must be > 0, is {:.6g}", name, d.stribeck_speed));
     }
   }
 

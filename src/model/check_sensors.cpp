@@ -42,8 +42,9 @@ class SensorRules {
   void errors(int i, std::span<const std::string_view> keys, const SensorChannel& channel) {
     at_least_zero(Section::sensors, i, keys[0], channel.noise);
     at_least_zero(Section::sensors, i, keys[1], channel.quantum);
-    at_least_zero(Section::sensors, i, keys[3], channel.bias_sd);
-    at_least_zero(Section::sensors, i, keys[4], channel.bias_walk);
+    if (channel.scale == 0) fault(Section::sensors, i, keys[2], "must not be 0", channel.scale);
+    at_least_zero(Section::sensors, i, keys[4], channel.bias_sd);
+    at_least_zero(Section::sensors, i, keys[5], channel.bias_walk);
   }
 
   void sampling(int i) {

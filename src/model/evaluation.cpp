@@ -57,6 +57,7 @@ Result<Model> Evaluation::run() {
   motors();
   loads();
   torques();
+  joint_frictions();
   sensors();
   disturbances();
   unknowns();
@@ -253,6 +254,11 @@ Result<Model> Evaluation::conclude() {
 Result<Model> evaluate(std::shared_ptr<const ModelSource> source, const Settings& settings,
                        std::vector<Diagnostic> found) {
   return Evaluation(std::move(source), settings, std::move(found)).run();
+}
+
+Settings values_of(std::shared_ptr<const ModelSource> source, const Settings& settings) {
+  Evaluation evaluation(std::move(source), settings, {});
+  return evaluation.run() ? evaluation.values() : Settings{};
 }
 
 }  // namespace kinegraph

@@ -21,6 +21,7 @@ class Evaluation {
   Evaluation(std::shared_ptr<const ModelSource> source, const Settings& settings, std::vector<Diagnostic> found);
 
   Result<Model> run();
+  Settings values() const { return quantities_.settable_values(); }  ///< after run()
 
  private:
   /// Names must differ within a group, because "name.quantity" must say which element is meant.
@@ -73,6 +74,7 @@ class Evaluation {
   void motors();
   void loads();
   void torques();
+  void joint_frictions();
   void initial();
   struct InitialKey {
     CoordinateRef coordinate;
@@ -81,7 +83,8 @@ class Evaluation {
   std::optional<InitialKey> initial_key(const std::string& name, std::string& message) const;
   std::string initial_name(const InitialKey& key) const;  ///< "theta.q", "P1.vx"
   void finish_initial();
-  void number(const std::string& name, const ElementSource& element, std::string_view key, double* target);
+  void number(const std::string& name, const ElementSource& element, std::string_view key, double* target,
+              double fallback = 0);
   void law(const std::string& name, const ElementSource& element, std::string_view key, Law* target,
            bool with_derivatives = false);
 

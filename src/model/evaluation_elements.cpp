@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/model/evaluation.hpp"
+#include "kinegraph/model/pins.hpp"
 
 namespace kinegraph {
 namespace {
@@ -39,13 +41,14 @@ double drawn_value(Type type, std::span<const double> p) {
   return std::atan2(a.x() * b.y() - a.y() * b.x(), a.dot(b));
 }
 
-void Evaluation::number(const std::string& name, const ElementSource& element, std::string_view key, double* target) {
+void Evaluation::number(const std::string& name, const ElementSource& element, std::string_view key, double* target,
+                        double fallback) {
   if (const Text* text = element.text(key)) {
     quantities_.formula({name}, *text, target);
   } else if (element.fields.contains(key)) {
     quantities_.faulty({name});
   } else {
-    quantities_.number({name}, 0, target);
+    quantities_.number({name}, fallback, target);
   }
 }
 
@@ -183,6 +186,8 @@ void Evaluation::motors() {
     Motor& motor = model_.motors[i];
     if (const Text* name = elements[i].text("coordinate")) motor.coordinate = relative(*name);
     law(motor.name + ".torque", elements[i], "torque", &motor.torque);
+    number(motor.name + ".gain", elements[i], "gain", &motor.gain, 1);
+    number(motor.name + ".inertia", elements[i], "inertia", &motor.inertia);
   }
 }
 
@@ -202,6 +207,37 @@ void Evaluation::torques() {
     BodyTorque& torque = model_.torques[i];
     if (const Text* name = elements[i].text("body")) torque.body = body(*name);
     law(torque.name + ".torque", elements[i], "torque", &torque.torque);
+  }
+}
+
+void Evaluation::joint_frictions() {
+  const auto& elements = source_->of(Section::joint_friction);
+  model_.frictions.resize(elements.size());
+  if (elements.empty()) return;
+  const std::vector<Pin> known = pins(model_);
+  std::unordered_map<std::string, int> first;  // lines
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    JointFriction& friction = model_.frictions[i];
+    friction.where = elements[i].where;
+    const Text* name = elements[i].text("joint");
+    if (!name) continue;
+    friction.name = name->text;
+    const auto pin = std::find_if(known.begin(), known.end(), [&](const Pin& p) { return p.name == name->text; });
+    if (pin == known.end()) {
+      unknown("joint", *name, known);
+      continue;
+    }
+    friction.pin = static_cast<int>(pin - known.begin());
+    if (const auto [line, fresh] = first.emplace(name->text, name->where.line); !fresh) {
+      error(name->where,
+            fmt::format("joint {} has two frictions; the first is in line {}", quote(name->text), line->second));
+      continue;
+    }
+    const auto numbers = friction_numbers(friction.dynamics);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      number(fmt::format("{}.{}", friction.name, kFrictionKeys[k]), elements[i], kFrictionKeys[k], numbers[k],
+             *numbers[k]);
+    }
   }
 }
 

@@ -11,14 +11,16 @@ namespace kinegraph {
 
 Result<Model> Model::with(const Settings& changes) const {
   if (spatial()) {
+    const Result<Settings> renamed = by_setting_names(changes);
+    if (!renamed) return renamed.failure();
     const std::vector<std::string> of_sensors = sensor_setting_names(*this);
-    Settings of_robot = changes;
+    Settings of_robot = *renamed;
     for (const std::string& name : of_sensors) of_robot.erase(name);
     Result<Robot> changed = with_settings(robot, of_robot, of_sensors);
     if (!changed) return std::move(changed).failure();
     Model model = *this;
     model.robot = *std::move(changed);
-    model.settings = changes;
+    model.settings = *renamed;
     model.settings.insert(settings.begin(), settings.end());
     return source ? with_sensors(std::move(model), source) : Result<Model>(std::move(model));
   }
@@ -26,6 +28,13 @@ Result<Model> Model::with(const Settings& changes) const {
   Settings all = changes;
   all.insert(settings.begin(), settings.end());
   return evaluate(source, all);
+}
+
+Settings Model::values() const {
+  if (!spatial()) return source ? values_of(source, settings) : Settings{};
+  Settings values = setting_values(robot);
+  values.merge(sensor_setting_values(*this));
+  return values;
 }
 
 Result<CoordinateRef> Model::coordinate(const std::string& wanted) const {

@@ -110,6 +110,16 @@ struct Motor {
   std::string name;  ///< given, or its coordinate's
   RelativeIndex coordinate;
   Law torque;
+  double gain = 1;     ///< torque per unit of its recorded control `motor.u`
+  double inertia = 0;  ///< of its shaft, about the coordinate
+  Location where;
+};
+
+/// Friction in a pin or slider, as columns of reactions name it ("A", "P.body2", "P.rail").
+struct JointFriction {
+  std::string name;
+  int pin = -1;  ///< of pins(model)
+  JointDynamics dynamics;
   Location where;
 };
 
@@ -148,6 +158,7 @@ struct Model {
   std::vector<PointLoad> loads;
   std::vector<BodyTorque> torques;
   std::vector<Motor> motors;
+  std::vector<JointFriction> frictions;
   std::vector<InitialValue> initial;
   std::vector<Sensor> sensors;
   std::vector<Disturbance> disturbances;
@@ -162,6 +173,8 @@ struct Model {
   /// The same machine with some parameters or quantities changed ("L", "body0.mass", "theta.q" = an initial value).
   /// Unknown names are refused with the nearest valid one.
   Result<Model> with(const Settings& settings) const;
+  /// All numbers that with() takes, by name; of planar files initial values are left out.
+  Settings values() const;
 
   /// "P1.x", "theta.q", "theta": a coordinate by its name, or nothing.
   Result<CoordinateRef> coordinate(const std::string& name) const;

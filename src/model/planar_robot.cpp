@@ -9,11 +9,12 @@
 #include <set>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/model/planar_robot_forces.hpp"
 
 namespace kinegraph {
 namespace {
 
-constexpr int kWorld = -1;
+constexpr int kWorld = PlanarJoints::kWorld;
 
 /// A pose in the plane: the angle of its x axis, and where it is.
 struct Placed {
@@ -46,7 +47,7 @@ struct Connection {
 
 class Converter {
  public:
-  explicit Converter(const Model& model) : model_(model), bodies_of_(model.points.size()) {
+  Converter(const Model& model, PlanarForces forces) : model_(model), forces_(forces), bodies_of_(model.points.size()) {
     for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i) {
       for (const PointIndex p : model.bodies[i].points) bodies_of_[p.value].push_back(i);
     }
@@ -54,7 +55,6 @@ class Converter {
   }
 
   Result<Robot> run() {
-    refuse_what_has_no_joint();
     for (const PlanarBody& body : model_.bodies) link(body);
     for (const Slider& slider : model_.sliders) block(slider);
     fixed_bodies();
@@ -63,7 +63,7 @@ class Converter {
     name_connections();
     span();
     joints();
-    elements();
+    add_planar_forces(model_, forces_, joints_, robot_, found_);
     if (!found_.empty()) return failure();
     robot_.gravity = {model_.gravity.x(), model_.gravity.y(), 0};
     return std::move(robot_);
@@ -290,64 +290,12 @@ class Converter {
       if (turned) joint.axis = -joint.axis;
       joint.passive = !model_.motors.empty() && c.type != JointType::fixed;
       if (c.type != JointType::fixed) joint.initial_q = {c.q}, joint.initial_v = {0};
-      if (c.coordinate >= 0) joint_of_[c.coordinate] = static_cast<int>(robot_.joints.size());
+      const int index = static_cast<int>(robot_.joints.size());
+      if (c.coordinate >= 0) joints_.of_coordinate[c.coordinate] = index;
+      if (c.point >= 0) joints_.hinges.push_back({c.point, c.a, c.b, index});
+      if (c.type == JointType::prismatic) joints_.of_slider[c.b - static_cast<int>(model_.bodies.size())] = index;
       robot_.joints.push_back(std::move(joint));
     }
-  }
-
-  // ---- what acts on the joints ------------------------------------------------------------------------------
-
-  void refuse_what_has_no_joint() {
-    const auto refuse = [&](const char* kind, const auto& elements) {
-      for (const auto& e : elements) {
-        error(e.where, fmt::format("{} {} has no counterpart in a spatial model", kind, quote(e.name)));
-      }
-    };
-    refuse("spring", model_.springs);
-    refuse("load", model_.loads);
-    refuse("torque", model_.torques);
-    refuse("driver", model_.drivers);
-  }
-
-  void elements() {
-    for (const Motor& motor : model_.motors) {
-      if (Joint* joint = joint_of(motor.coordinate.value, "motor", motor)) joint->passive = false;
-    }
-    for (const CoordinateSpring& spring : model_.coordinate_springs) {
-      Joint* joint = joint_of(spring.coordinate.value, "spring", spring);
-      if (!joint) continue;
-      joint->dynamics.resize(1);
-      // k₁ (q − r₁) + k₂ (q − r₂) = k (q − r)
-      JointDynamics& d = joint->dynamics[0];
-      const double stiffness = d.stiffness + spring.stiffness;
-      if (stiffness != 0) d.rest = (d.stiffness * d.rest + spring.stiffness * spring.rest) / stiffness;
-      d.stiffness = stiffness;
-      d.damping += spring.damping;
-    }
-    for (const InitialValue& value : model_.initial) {
-      const bool relative = value.coordinate.what == CoordinateRef::What::relative;
-      const auto found = relative ? joint_of_.find(value.coordinate.index) : joint_of_.end();
-      if (found == joint_of_.end()) {
-        const std::string name =
-            relative ? fmt::format("{}.{}", model_.name_of(value.coordinate), value.rate ? "v" : "q")
-                     : fmt::format("{}.{}{}", model_.points[value.coordinate.index].name, value.rate ? "v" : "",
-                                   value.coordinate.what == CoordinateRef::What::point_x ? "x" : "y");
-        error(value.where,
-              fmt::format("initial value of {}: no joint of the spatial model has this coordinate", quote(name)));
-        continue;
-      }
-      Joint& joint = robot_.joints[found->second];
-      (value.rate ? joint.initial_v : joint.initial_q) = {value.value};
-    }
-  }
-
-  template <class Element>
-  Joint* joint_of(int coordinate, const char* kind, const Element& element) {
-    const auto found = joint_of_.find(coordinate);
-    if (found != joint_of_.end()) return &robot_.joints[found->second];
-    error(element.where, fmt::format("{} {}: no joint of the spatial model has its coordinate {}", kind,
-                                     quote(element.name), quote(model_.relative[coordinate].name)));
-    return nullptr;
   }
 
   // ---- what all share ---------------------------------------------------------------------------------------
@@ -379,24 +327,25 @@ class Converter {
   }
 
   const Model& model_;
+  const PlanarForces forces_;
   std::vector<std::vector<int>> bodies_of_;                  // per point
   std::vector<std::optional<std::pair<Line, Line>>> lines_;  // per relative coordinate
   Robot robot_;
   std::vector<Placed> drawn_;  // per node
   std::set<int> still_;        // bodies that are part of the world
   std::vector<Connection> connections_;
-  std::vector<int> parent_;      // per connection; beyond all links: it closes a loop
-  std::set<int> measured_;       // relative coordinates that have a joint
-  std::map<int, int> joint_of_;  // of relative coordinates
+  std::vector<int> parent_;  // per connection; beyond all links: it closes a loop
+  std::set<int> measured_;   // relative coordinates that have a joint
+  PlanarJoints joints_;
   int bases_ = 0;
   std::vector<Diagnostic> found_;
 };
 
 }  // namespace
 
-Result<Robot> robot_of(const Model& model) {
+Result<Robot> robot_of(const Model& model, PlanarForces forces) {
   if (model.spatial()) return model.robot;
-  return Converter(model).run();
+  return Converter(model, forces).run();
 }
 
 }  // namespace kinegraph

@@ -15,7 +15,9 @@ namespace kinegraph {
 /// the file's initial values, else the drawing's.
 ///
 /// Refused, by name and all at once: point springs, loads, body torques, drivers, motors and springs on coordinates
-/// that no joint has, initial values of points.
-Result<Robot> robot_of(const Model& model);
+/// that no joint has, initial values of points. With PlanarForces::kept springs, loads, torques, laws of motors and
+/// drivers of joints are in the robot's lists instead.
+enum class PlanarForces { refused, kept };
+Result<Robot> robot_of(const Model& model, PlanarForces forces = PlanarForces::refused);
 
 }  // namespace kinegraph

@@ -238,6 +238,15 @@ std::vector<std::string> Quantities::settable_names() const {
   return names;
 }
 
+Settings Quantities::settable_values() const {
+  Settings values;
+  for (const Quantity& quantity : all_) {
+    const bool number = quantity.spec.settable && !quantity.law && quantity.state == State::done;
+    if (number && settable(quantity.spec.name)) values.emplace(quantity.spec.name, quantity.value);
+  }
+  return values;
+}
+
 std::vector<std::string> Quantities::names_in_reach(int scope) const {
   std::vector<std::string> names;
   for (auto own = local_.lower_bound({scope, ""}); own != local_.end() && own->first.first == scope; ++own) {

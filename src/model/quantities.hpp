@@ -45,6 +45,7 @@ class Quantities {
 
   bool settable(const std::string& name) const;
   std::vector<std::string> settable_names() const;
+  Settings settable_values() const;  ///< after evaluate(); laws have none
 
  private:
   enum class State : char { fresh, active, done, failed };

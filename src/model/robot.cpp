@@ -26,6 +26,10 @@ const char* to_string(JointType type) { return kTypes[static_cast<int>(type)].na
 int stored_numbers(JointType type) { return kTypes[static_cast<int>(type)].stored; }
 int freedoms(JointType type) { return kTypes[static_cast<int>(type)].freedoms; }
 
+std::array<double*, 6> friction_numbers(JointDynamics& d) {
+  return {&d.damping, &d.friction, &d.stribeck, &d.stribeck_speed, &d.quadratic, &d.load_friction};
+}
+
 std::string Robot::base_name(const std::string& root, bool only) const {
   if (!only) return "base_" + root;
   return find_link("base") >= 0 || find_joint("base") >= 0 ? "floating_base" : "base";

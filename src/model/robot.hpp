@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "kinegraph/base/constants.hpp"
 #include "kinegraph/base/index.hpp"
 #include "kinegraph/base/result.hpp"
+#include "kinegraph/expr/law.hpp"
 #include "kinegraph/lie/se3.hpp"
 
 namespace kinegraph {
@@ -33,6 +35,7 @@ struct Shape {
   SE3 X_LG;
   Eigen::Vector4d color{0.6, 0.6, 0.65, 1};
   bool colored = false;
+  double friction = 0.5, restitution = 0;  ///< of its surface in contacts
 };
 
 struct Link {
@@ -67,10 +70,22 @@ struct JointLimits {
   double velocity = std::numeric_limits<double>::infinity(), effort = std::numeric_limits<double>::infinity();
 };
 
-/// What acts along one freedom of a joint besides its motor.   τ = −d q̇ − μ sgn(q̇) − k (q − q₀) − a q̈
+/// What acts along one freedom of a joint.
+///
+///     τ = K u − d q̇ − c |q̇| q̇ − k (q − q₀) − a q̈ − τ_dry sgn(q̇)      at rest |τ_dry| holds it, up to its limit
+///     τ_dry = friction + stribeck exp(−(q̇ / stribeck_speed)²) + load_friction |F|,   F: the force through the joint
 struct JointDynamics {
   double damping = 0, friction = 0, stiffness = 0, rest = 0, armature = 0;
+  double quadratic = 0;                     ///< c: drag, N m s²/rad²
+  double stribeck = 0, stribeck_speed = 1;  ///< what dry friction has more at rest, and how fast that is lost
+  double load_friction = 0;                 ///< m (of a slide: 1): dry friction per force through the joint
+  double gain = 1;                          ///< K: torque of the motor per unit of its recorded control `joint.u`
+
+  bool smooth() const { return friction == 0 && stribeck == 0 && load_friction == 0; }
 };
+
+/// The numbers of friction, in the order of kFrictionKeys (model/schema.hpp).
+std::array<double*, 6> friction_numbers(JointDynamics& dynamics);
 
 /// q = multiplier · q(joint) + offset
 struct Mimic {
@@ -96,6 +111,40 @@ struct Joint {
   Location where;
 };
 
+/// A place on a link; without one, in the world.
+struct LinkPoint {
+  LinkIndex link;
+  Vector3d at = Vector3d::Zero();
+};
+
+/// A spring and damper between two places.   F = k (l − l₀) + c l̇, along the line
+struct LinkSpring {
+  std::string name;
+  LinkPoint a, b;
+  double stiffness = 0, rest = 0, damping = 0;
+};
+
+/// A force at a place of a link and a torque on it, both in world axes.
+struct LinkLoad {
+  std::string name;
+  LinkPoint on;
+  std::array<Law, 3> force, torque;  ///< without formulas: zero
+};
+
+/// A joint of one freedom whose position follows a law of time.
+struct JointDrive {
+  std::string name;
+  JointIndex joint;
+  Law law;
+};
+
+/// A motor's torque as the file gives it, along the first freedom of a joint.
+struct JointTorque {
+  std::string name;
+  JointIndex joint;
+  Law torque;
+};
+
 /// A robot, or any mechanism of rigid links in space. Links and joints are in the order of the file.
 struct Robot {
   enum class Base { fixed, floating };
@@ -103,7 +152,12 @@ struct Robot {
   std::vector<Joint> joints;
   Vector3d gravity{0, 0, -kGravity};
   Base base = Base::fixed;  ///< how links that no joint connects to the world stand in it
-  std::vector<SE3> X_WL;    ///< where the file draws each link (q = 0 of all joints where it says nothing else)
+  // Of planar mechanisms (robot_of with PlanarForces::kept): what the maximal formulation takes beside joints.
+  std::vector<LinkSpring> springs;
+  std::vector<LinkLoad> loads;
+  std::vector<JointDrive> drives;
+  std::vector<JointTorque> torques;
+  std::vector<SE3> X_WL;  ///< where the file draws each link (q = 0 of all joints where it says nothing else)
 
   /// The name of the joint that lets a part of the robot float: "base", unless a link or joint has that name or there
   /// are several such parts.

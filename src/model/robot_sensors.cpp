@@ -5,10 +5,12 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/model/check.hpp"
 #include "kinegraph/model/loops.hpp"
+#include "kinegraph/model/robot_settings.hpp"
 #include "kinegraph/model/sensor_elements.hpp"
 
 namespace kinegraph {
@@ -51,14 +53,17 @@ class RobotSensors {
     sensors();
     disturbances();
     unknowns();
+    frictions();
   }
   std::vector<std::string> names() const { return quantities_.settable_names(); }
+  Settings values() const { return quantities_.settable_values(); }  ///< after run()
 
   Result<Model> run() {
     declare();
     quantities_.evaluate();
     for (std::size_t i = 0; i < turns_.size(); ++i) model_.sensors[i].R_BS = rotation(turns_[i]);
     elements_.finish(model_.sensors);
+    finish_frictions();
     for (Diagnostic& fault : check_sensors(model_)) diagnostics_.push_back(std::move(fault));
     return conclude();
   }
@@ -165,6 +170,60 @@ class RobotSensors {
       force.name = elements_.unknown_name(elements[i], i);
       force_place(elements[i], force.place);
       elements_.numbers(force, elements[i]);
+    }
+  }
+
+  // ---- friction that the robot's file cannot say ----------------------------------------------------------------
+
+  struct FrictionNumber {
+    int joint, freedom;
+    std::string key, name;  // as the file and as settings call it
+    Location where;
+    double value = 0;
+  };
+
+  static double* place_of(JointDynamics& d, const std::string& key) {
+    if (key == "armature") return &d.armature;
+    if (key == "gain") return &d.gain;
+    return friction_numbers(d)[std::find(kFrictionKeys.begin(), kFrictionKeys.end(), key) - kFrictionKeys.begin()];
+  }
+
+  void frictions() {
+    const auto& elements = model_.source->of(Section::joint_friction);
+    std::map<std::pair<int, int>, int> first;  // lines
+    friction_.clear();
+    friction_.reserve(elements.size() * (kFrictionKeys.size() + 2));  // quantities know where their values go
+    for (const ElementSource& element : elements) {
+      const Text* name = element.text("joint");
+      const int j = name ? joint(*name, false) : -1;
+      if (j < 0) continue;
+      const int which = freedom(element, j);
+      if (const auto [line, fresh] = first.emplace(std::pair(j, which), name->where.line); !fresh) {
+        error(name->where, fmt::format("joint {} has two frictions; the first is in line {}",
+                                       quote(coordinate_name(element)), line->second));
+        continue;
+      }
+      const std::string number = freedoms(robot().joints[j].type) > 1 ? std::to_string(which + 1) : "";
+      for (const auto& [key, field] : element.fields) {
+        if (key == "joint" || key == "freedom") continue;
+        const std::string setting = setting_name(fmt::format("{}.{}{}", name->text, key, number));
+        friction_.push_back({j, which, key, setting, field.where});
+        elements_.number(setting, element, key, &friction_.back().value);
+      }
+    }
+  }
+
+  void finish_frictions() {
+    for (const FrictionNumber& f : friction_) {
+      const bool speed = f.key == "stribeck_speed";
+      if (f.key != "gain" && (speed ? f.value <= 0 : f.value < 0)) {
+        const bool set = model_.settings.contains(f.name);  // by the user: then the file is not to blame
+        error(set ? Location{} : f.where, fmt::format("{}.{}: must be {} 0, is {}", robot().joints[f.joint].name, f.key,
+                                                      speed ? ">" : ">=", f.value));
+      }
+      Joint& joint = robot().joints[f.joint];
+      joint.dynamics.resize(freedoms(joint.type));
+      *place_of(joint.dynamics[f.freedom], f.key) = f.value;
     }
   }
 
@@ -281,6 +340,7 @@ class RobotSensors {
   SensorElements elements_{quantities_, diagnostics_, true};
   std::vector<Joint> bases_;
   std::vector<Vector3d> turns_;  // roll, pitch and yaw per sensor
+  std::vector<FrictionNumber> friction_;
 };
 
 }  // namespace
@@ -294,6 +354,12 @@ std::vector<std::string> sensor_setting_names(const Model& model) {
   RobotSensors sensors(model, model.source, {});
   sensors.declare();
   return sensors.names();
+}
+
+Settings sensor_setting_values(const Model& model) {
+  if (!model.source) return {};
+  RobotSensors sensors(model, model.source, {});
+  return sensors.run() ? sensors.values() : Settings{};
 }
 
 }  // namespace kinegraph

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace kinegraph {
@@ -78,6 +79,64 @@ TEST(RobotSettings, Joints) {
   EXPECT_TRUE(elbow.initial_q.empty());
 }
 
+TEST(RobotSettings, FrictionAndGain) {
+  const Robot robot = set({{"elbow.viscous", 1},
+                           {"elbow.dry", 2},
+                           {"elbow.stribeck", 3},
+                           {"elbow.stribeck_speed", 4},
+                           {"elbow.quadratic", 5},
+                           {"elbow.load_friction", 6},
+                           {"elbow.gain", -7},
+                           {"wrist.dry3", 8}});
+  JointDynamics d = robot.joints[0].dynamics.at(0);
+  const auto numbers = friction_numbers(d);
+  for (int k = 0; k < 6; ++k) EXPECT_EQ(*numbers[k], k + 1) << k;
+  EXPECT_EQ(d.damping, 1);
+  EXPECT_EQ(d.friction, 2);
+  EXPECT_EQ(d.gain, -7);
+  EXPECT_EQ(robot.joints[1].dynamics.at(2).friction, 8);
+  EXPECT_EQ(refused({{"elbow.dry", 1}, {"elbow.friction", 1}}),
+            "error: elbow.friction and elbow.dry are the same number");
+  EXPECT_EQ(refused({{"elbow.quadratic", -1}}), "error: joint 'elbow': quadratic must be >= 0, is -1");
+  EXPECT_EQ(refused({{"elbow.stribeck_speed", 0}}), "error: joint 'elbow': stribeck_speed must be > 0, is 0");
+}
+
+TEST(RobotSettings, Surfaces) {
+  Model given = model();
+  EXPECT_FALSE(given.with({{"arm.mu", 1}}));  // it has no shape
+  given.robot.links[1].collisions.resize(2);
+  const auto changed = given.with({{"arm.mu", 0.75}, {"arm.restitution", 1}});
+  ASSERT_TRUE(changed) << changed.failure().to_string();
+  for (const Shape& shape : changed->robot.links[1].collisions) {
+    EXPECT_EQ(shape.friction, 0.75);
+    EXPECT_EQ(shape.restitution, 1);
+  }
+  EXPECT_EQ(given.with({{"arm.mu", -1}}).failure().to_string(),
+            "error: link 'arm': mu of its surface must be >= 0, is -1");
+  EXPECT_EQ(given.with({{"arm.restitution", 2}}).failure().to_string(),
+            "error: link 'arm': restitution of its surface must be between 0 and 1, is 2");
+}
+
+TEST(RobotSettings, PlacesOfJoints) {
+  Model given = model();
+  Robot& robot = given.robot;
+  robot.joints[0].X_PF = SE3(SO3::exp({0, 0, 1}), {1, 2, 3});
+  robot.joints[1].X_PF = SE3(SO3(), {0, 0, 1});
+  const auto changed = given.with({{"elbow.x", 5}, {"wrist.z", 2}});
+  ASSERT_TRUE(changed) << changed.failure().to_string();
+  const Robot& r = changed->robot;
+  EXPECT_EQ(r.joints[0].X_PF.position(), Vector3d(5, 2, 3));
+  EXPECT_TRUE(r.joints[0].X_PF.rotation().matrix().isApprox(SO3::exp({0, 0, 1}).matrix()));
+  EXPECT_EQ(r.joints[1].X_PF.position(), Vector3d(0, 0, 2));
+  EXPECT_EQ(r.joints.size(), 2u);
+  // What hangs on them is drawn anew; the root stays.
+  EXPECT_EQ(r.X_WL[0].position(), Vector3d(0, 0, 1));
+  EXPECT_EQ(r.X_WL[1].position(), Vector3d(5, 2, 4));
+  EXPECT_EQ(r.X_WL[2].position(), Vector3d(5, 2, 6));
+  // Of the floating base .x is where it starts.
+  EXPECT_EQ(set({{"base.z", 4}}).joints.at(2).initial_q[6], 4);
+}
+
 TEST(RobotSettings, InitialValues) {
   const Robot robot = set({{"elbow.q", 0.5}, {"elbow.v", -1}, {"wrist.qx", 1}, {"wrist.wz", 2}});
   EXPECT_EQ(robot.joints[0].initial_q, std::vector<double>{0.5});
@@ -142,6 +201,17 @@ TEST(RobotSettings, NamesAreValid) {
     for (const char* link : {"body.", "arm.", "hand."}) all[std::string(link) + off] = 0;
   }
   EXPECT_EQ(set(all).joints.size(), 3u);
+}
+
+TEST(RobotSettings, ValuesAreWhatCanBeSet) {
+  const Settings values = model().with({{"elbow.friction", 0.3}})->values();
+  EXPECT_EQ(values.at("arm.mass"), 1);
+  EXPECT_EQ(values.at("elbow.friction"), 0.3);
+  EXPECT_EQ(values.at("base.qw"), 1);
+  for (const auto& [name, value] : values) {
+    if (!std::isfinite(value)) continue;
+    EXPECT_EQ(refused({{name, value}}), "accepted") << name;
+  }
 }
 
 }  // namespace

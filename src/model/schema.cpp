@@ -67,6 +67,8 @@ constexpr std::array kMotor = {
     kName,
     KeySchema{"coordinate", ValueShape::text, true, "a relative coordinate"},
     KeySchema{"torque", ValueShape::text, false, "N m (N of a position), a formula of t; default 0"},
+    KeySchema{"gain", ValueShape::text, false, "N m (N of a position) per unit of the recorded control; default 1"},
+    KeySchema{"inertia", ValueShape::text, false, "of its shaft, kg m² (kg of a position); default 0"},
 };
 constexpr std::array kLoad = {
     kName,
@@ -84,16 +86,19 @@ constexpr KeySchema kType = {"type", ValueShape::text, true, "what it measures"}
 constexpr std::array kReadings = {
     KeySchema{"noise", ValueShape::text, false, "standard deviation of a reading; default 0"},
     KeySchema{"quantum", ValueShape::text, false, "readings are multiples of this; default 0: not rounded"},
+    KeySchema{"scale", ValueShape::text, false, "reading per unit of what is measured, not 0; default 1"},
     KeySchema{"bias", ValueShape::text, false, "known offset of all readings; default 0"},
     KeySchema{"bias_sd", ValueShape::text, false, "standard deviation of the unknown offset at the start; default 0"},
     KeySchema{"bias_walk", ValueShape::text, false, "how the offset wanders, per √s; default 0"},
     KeySchema{"gyro_noise", ValueShape::text, false, "imu: as noise, of its angular velocities"},
     KeySchema{"gyro_quantum", ValueShape::text, false, "imu: as quantum, of its angular velocities"},
+    KeySchema{"gyro_scale", ValueShape::text, false, "imu: as scale, of its angular velocities"},
     KeySchema{"gyro_bias", ValueShape::text, false, "imu: as bias, of its angular velocities"},
     KeySchema{"gyro_bias_sd", ValueShape::text, false, "imu: as bias_sd, of its angular velocities"},
     KeySchema{"gyro_bias_walk", ValueShape::text, false, "imu: as bias_walk, of its angular velocities"},
     KeySchema{"accel_noise", ValueShape::text, false, "imu: as noise, of its accelerations"},
     KeySchema{"accel_quantum", ValueShape::text, false, "imu: as quantum, of its accelerations"},
+    KeySchema{"accel_scale", ValueShape::text, false, "imu: as scale, of its accelerations"},
     KeySchema{"accel_bias", ValueShape::text, false, "imu: as bias, of its accelerations"},
     KeySchema{"accel_bias_sd", ValueShape::text, false, "imu: as bias_sd, of its accelerations"},
     KeySchema{"accel_bias_walk", ValueShape::text, false, "imu: as bias_walk, of its accelerations"},
@@ -112,6 +117,19 @@ constexpr std::array<KeySchema, n + m> joined(const std::array<KeySchema, n>& a,
   for (std::size_t i = 0; i < m; ++i) both[n + i] = b[i];
   return both;
 }
+
+constexpr std::array kFrictionNumbers = {
+    KeySchema{"viscous", ValueShape::text, false, "N m s/rad (N s/m of a slider); default 0"},
+    KeySchema{"dry", ValueShape::text, false, "Coulomb friction, N m (N of a slider); default 0"},
+    KeySchema{"stribeck", ValueShape::text, false, "what dry friction has more at rest, N m (N); default 0"},
+    KeySchema{"stribeck_speed", ValueShape::text, false, "at which 1/e of that is left, rad/s (m/s); default 1"},
+    KeySchema{"quadratic", ValueShape::text, false, "drag, N m s²/rad² (N s²/m²); default 0"},
+    KeySchema{"load_friction", ValueShape::text, false,
+              "dry friction per force through the joint, m (of a slider: 1); default 0"},
+};
+constexpr std::array kFriction =
+    joined(std::array{KeySchema{"joint", ValueShape::text, true, "a pin or slider, as columns of reactions name it"}},
+           kFrictionNumbers);
 
 constexpr std::array kSensor = joined(
     std::array{
@@ -159,6 +177,13 @@ constexpr std::array kJoint = {
 constexpr std::array kRobotDisturbance = joined(kJoint, kDensities);
 constexpr std::array kRobotUnknown = joined(std::array{kName, kJoint[0], kJoint[1]}, kEstimated);
 
+constexpr std::array kRobotFriction =
+    joined(joined(kJoint, kFrictionNumbers),
+           std::array{
+               KeySchema{"armature", ValueShape::text, false, "inertia of the motor's shaft, kg m² (kg of a slide)"},
+               KeySchema{"gain", ValueShape::text, false, "N m (N) per unit of the recorded control; default 1"},
+           });
+
 constexpr std::array<SectionSchema, kSections> kSchemas = {{
     {Section::points, "points", "point", kPoint},
     {Section::planar_bodies, "planar_bodies", "body", kBody},
@@ -172,6 +197,7 @@ constexpr std::array<SectionSchema, kSections> kSchemas = {{
     {Section::motors, "motors", "motor", kMotor},
     {Section::loads, "loads", "load", kLoad},
     {Section::torques, "torques", "torque", kTorque},
+    {Section::joint_friction, "joint_friction", "joint friction", kFriction},
     {Section::sensors, "sensors", "sensor", kSensor},
     {Section::disturbances, "disturbances", "disturbance", kDisturbance},
     {Section::unknowns, "unknowns", "force to be estimated", kUnknown},
@@ -181,6 +207,7 @@ constexpr std::array kRobotSchemas = {
     SectionSchema{Section::sensors, "sensors", "sensor", kRobotSensor},
     SectionSchema{Section::disturbances, "disturbances", "disturbance", kRobotDisturbance},
     SectionSchema{Section::unknowns, "unknowns", "force to be estimated", kRobotUnknown},
+    SectionSchema{Section::joint_friction, "joint_friction", "joint friction", kRobotFriction},
 };
 
 constexpr std::array kFileKeys = {

@@ -22,11 +22,12 @@ enum class Section {
   motors,
   loads,
   torques,
+  joint_friction,
   sensors,
   disturbances,
   unknowns,
 };
-inline constexpr int kSections = 15;
+inline constexpr int kSections = 16;
 
 /// How the value of a key is written.
 enum class ValueShape {
@@ -58,17 +59,22 @@ std::span<const SectionSchema> sections();
 /// Keys of the file itself beside the lists.
 std::span<const KeySchema> file_keys();
 
-/// The lists of a robot's sidecar robot.sensors.yaml: sensors, disturbances, unknowns.
+/// The lists of a robot's sidecar robot.sensors.yaml: sensors, disturbances, unknowns, joint_friction.
 std::span<const SectionSchema> robot_sections();
 
 /// What is wrong with the readings of a sensor: of one kind of channel, and of the two kinds of an imu; then when they
 /// come. In the order of SensorChannel and Sensor.
-inline constexpr std::array<std::string_view, 5> kErrorKeys = {"noise", "quantum", "bias", "bias_sd", "bias_walk"};
-inline constexpr std::array<std::string_view, 5> kGyroErrorKeys = {"gyro_noise", "gyro_quantum", "gyro_bias",
-                                                                   "gyro_bias_sd", "gyro_bias_walk"};
-inline constexpr std::array<std::string_view, 5> kAccelErrorKeys = {"accel_noise", "accel_quantum", "accel_bias",
-                                                                    "accel_bias_sd", "accel_bias_walk"};
+inline constexpr std::array<std::string_view, 6> kErrorKeys = {"noise", "quantum", "scale",
+                                                               "bias",  "bias_sd", "bias_walk"};
+inline constexpr std::array<std::string_view, 6> kGyroErrorKeys = {"gyro_noise", "gyro_quantum", "gyro_scale",
+                                                                   "gyro_bias",  "gyro_bias_sd", "gyro_bias_walk"};
+inline constexpr std::array<std::string_view, 6> kAccelErrorKeys = {"accel_noise", "accel_quantum", "accel_scale",
+                                                                    "accel_bias",  "accel_bias_sd", "accel_bias_walk"};
 inline constexpr std::array<std::string_view, 5> kSamplingKeys = {"rate", "delay", "dropout", "outliers",
                                                                   "outlier_size"};
+
+/// Friction in a joint. In the order of friction_numbers().
+inline constexpr std::array<std::string_view, 6> kFrictionKeys = {"viscous",        "dry",       "stribeck",
+                                                                  "stribeck_speed", "quadratic", "load_friction"};
 
 }  // namespace kinegraph

@@ -31,6 +31,7 @@ struct SensorChannel {
   bool circular = false;  ///< an angle that may be read modulo a full turn
   double noise = 0;       ///< standard deviation of a reading
   double quantum = 0;     ///< readings are multiples of this; 0: not rounded
+  double scale = 1;       ///< of all readings:   y = scale · h(x) + bias
   double bias = 0;        ///< offset of all readings: known to the model, in simulation and in estimation
   double bias_sd = 0;     ///< of what is not known of the offset at the start: > 0 makes it a state
   double bias_walk = 0;   ///< the offset wanders: standard deviation per √s; > 0 makes it a state

@@ -42,7 +42,10 @@ bool is_circular(SensorType type, std::string_view quantity, bool slides) {
 
 }  // namespace
 
-void SensorElements::expect(std::size_t sensors) { errors_.resize(sensors); }
+void SensorElements::expect(std::size_t sensors) {
+  constexpr Errors none = {0, 0, 1, 0, 0, 0};  // by default readings are as large as what is measured
+  errors_.assign(sensors, {none, none});
+}
 
 std::string SensorElements::name_of(const ElementSource& element, const std::string& fallback, Group group) {
   const Text* given = element.text("name");
@@ -124,7 +127,7 @@ void SensorElements::vector(const std::string& name, const ElementSource& elemen
 void SensorElements::numbers(int index, Sensor& sensor, const ElementSource& element, bool slides) {
   const auto errors = [&](const auto& keys, Errors& into) {
     for (std::size_t k = 0; k < keys.size(); ++k) {
-      number(fmt::format("{}.{}", sensor.name, keys[k]), element, keys[k], &into[k]);
+      number(fmt::format("{}.{}", sensor.name, keys[k]), element, keys[k], &into[k], into[k]);
     }
   };
   const bool imu = sensor.type == SensorType::imu;
@@ -154,8 +157,8 @@ void SensorElements::finish(std::vector<Sensor>& sensors) const {
       const bool acceleration = type.type == SensorType::imu && quantities[k].starts_with('a');
       const Errors& e = errors_[i][acceleration ? 1 : 0];
       SensorChannel& channel = sensors[i].channels[k];
-      channel.noise = e[0], channel.quantum = e[1], channel.bias = e[2], channel.bias_sd = e[3],
-      channel.bias_walk = e[4];
+      channel.noise = e[0], channel.quantum = e[1], channel.scale = e[2];
+      channel.bias = e[3], channel.bias_sd = e[4], channel.bias_walk = e[5];
     }
   }
 }

@@ -66,4 +66,7 @@ inline constexpr int kMostFaults = 100;
 Result<Model> evaluate(std::shared_ptr<const ModelSource> source, const Settings& settings,
                        std::vector<Diagnostic> found = {});
 
+/// All numbers of that Model that can be set, but initial values.
+Settings values_of(std::shared_ptr<const ModelSource> source, const Settings& settings);
+
 }  // namespace kinegraph

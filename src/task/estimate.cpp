@@ -95,10 +95,15 @@ void warn_of_friction(const Machine& machine, EstimateSummary& summary) {
   for (const screw::Coordinate& c : machine.tree->coordinates()) {
     const auto dry = [](const JointDynamics& d) { return d.friction > 0; };
     if (std::none_of(c.dynamics.begin(), c.dynamics.end(), dry)) continue;
+    // A planar file names the pin, not its coordinate.
+    std::string name = c.name, number = "friction";
+    for (const JointFriction& f : machine.model.frictions) {
+      if (f.dynamics.friction > 0) name = f.name, number = "dry";
+    }
     summary.warnings.push_back(
         fmt::format("dry friction (of joint {}, at least) makes filters too sure near standstill: better without it, "
-                    "--set {}.friction=0, and with more --process",
-                    quote(c.name), c.name));
+                    "--set {}.{}=0, and with more --process",
+                    quote(name), name, number));
     return;
   }
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/task/spatial_solver.hpp"
 
 namespace kinegraph::task {
@@ -105,6 +106,7 @@ bool may_be_unknown(const std::string& column) {
 
 Result<HybridResult> hybrid(const Model& model, const Trajectory& table, const HybridOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
+  if (auto known = screw_friction(model.robot); !known) return known.failure();
   const auto start = make_spatial_start(model);
   if (!start) return start.failure();
   const screw::Tree& tree = *start->tree;

@@ -9,6 +9,13 @@
 namespace kinegraph::task {
 namespace {
 
+/// A column that drives: what it stands for, and by which factor.
+struct Place {
+  std::string name;
+  Law* law = nullptr;
+  double factor = 1;
+};
+
 /// What other verbs write of a motion: it does not drive anything, and is passed over.
 bool written_by_verbs(const Model& model, const std::string& name) {
   const std::size_t dot = name.find('.'), last = name.rfind('.');
@@ -30,15 +37,18 @@ bool written_by_verbs(const Model& model, const std::string& name) {
 
 Result<Model> with_input(const Model& model, const Trajectory& input, double time) {
   Model driven = model;
-  std::vector<std::pair<std::string, Law*>> places;
-  for (Motor& m : driven.motors) places.emplace_back(m.name + ".tau", &m.torque);
-  for (BodyTorque& t : driven.torques) places.emplace_back(t.name + ".tau", &t.torque);
+  std::vector<Place> places;
+  for (Motor& m : driven.motors) {
+    places.push_back({m.name + ".tau", &m.torque});
+    places.push_back({m.name + ".u", &m.torque, m.gain});
+  }
+  for (BodyTorque& t : driven.torques) places.push_back({t.name + ".tau", &t.torque});
   for (PointLoad& l : driven.loads) {
-    places.emplace_back(l.name + ".fx", &l.x);
-    places.emplace_back(l.name + ".fy", &l.y);
+    places.push_back({l.name + ".fx", &l.x});
+    places.push_back({l.name + ".fy", &l.y});
   }
   std::vector<std::string> valid;
-  for (const auto& [name, law] : places) valid.push_back(name);
+  for (const Place& place : places) valid.push_back(place.name);
 
   Failure faults{Failure::Kind::bad_input, {}};
   bool drives = false;
@@ -47,12 +57,9 @@ Result<Model> with_input(const Model& model, const Trajectory& input, double tim
   };
   for (int s = 0; s < input.series(); ++s) {
     const std::string& name = input.names()[s];
-    Law* law = nullptr;
-    for (const auto& [place, candidate] : places) {
-      if (place == name) law = candidate;
-    }
-    if (!law && written_by_verbs(model, name)) continue;
-    if (!law) {
+    const auto place = std::find_if(places.begin(), places.end(), [&](const Place& p) { return p.name == name; });
+    if (place == places.end() && written_by_verbs(model, name)) continue;
+    if (place == places.end()) {
       const std::string hint = did_you_mean(name, valid);
       fault(input.header_line, s < static_cast<int>(input.columns.size()) ? input.columns[s] : 1,
             valid.empty()
@@ -61,10 +68,17 @@ Result<Model> with_input(const Model& model, const Trajectory& input, double tim
       continue;
     }
     drives = true;
+    for (const Place& other : places) {
+      if (other.law == place->law && other.name < name && input.find(other.name) >= 0) {
+        fault(input.header_line, s < static_cast<int>(input.columns.size()) ? input.columns[s] : 1,
+              fmt::format("'{}' and '{}' drive the same motor", other.name, name));
+      }
+    }
     auto recording = std::make_shared<Recording>();
     recording->times = input.times();
     recording->values = input.column(s);
-    *law = Law(std::shared_ptr<const Recording>(std::move(recording)));
+    for (double& value : recording->values) value *= place->factor;
+    *place->law = Law(std::shared_ptr<const Recording>(std::move(recording)));
   }
   if (!drives && faults.diagnostics.empty()) {
     fault(input.header_line, 1, fmt::format("no column drives anything; expected {}", fmt::join(valid, ", ")));

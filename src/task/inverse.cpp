@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/task/differentiate.hpp"
 #include "kinegraph/task/motion.hpp"
 #include "kinegraph/task/recorder.hpp"
@@ -114,7 +115,7 @@ Result<Model> with_actuators(const Model& model, const std::vector<std::string>&
     for (std::size_t m = 0; m < model.motors.size(); ++m) {
       if (model.motors[m].coordinate.value == *coordinate) there = true, wanted[m] = 1;
     }
-    if (!there) result.motors.push_back({name, RelativeIndex(*coordinate), Law(0), {}});
+    if (!there) result.motors.push_back({name, RelativeIndex(*coordinate), Law(0), 1, 0, {}});
   }
   for (std::size_t m = 0; m < wanted.size(); ++m) {
     if (!wanted[m]) given.push_back(static_cast<int>(m));
@@ -168,6 +169,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
 
   const auto step = motion.samples() > 1 ? motion.even_step() : Result<double>(1.0);
   if (!step) return step.failure();
+  if (auto known = natural_friction(model); !known) return known.failure();
   auto start = make_start(model);
   if (!start) return start.failure();
   const natural::System& system = *start->system;

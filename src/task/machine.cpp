@@ -10,6 +10,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/filter/natural_plant.hpp"
 #include "kinegraph/filter/screw_plant.hpp"
+#include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/model/joint_names.hpp"
 #include "kinegraph/task/input.hpp"
 #include "kinegraph/task/spatial_columns.hpp"
@@ -58,6 +59,7 @@ class MachineMaker {
       if (!driven) return driven.failure();
       machine_.model = *std::move(driven);
     }
+    if (auto known = natural_friction(machine_.model); !known) return known.failure();
     auto start = make_start(machine_.model);
     if (!start) return start.failure();
     mobility_ = start->mobility;
@@ -73,6 +75,7 @@ class MachineMaker {
   }
 
   Result<std::monostate> assemble_robot() {
+    if (auto known = screw_friction(machine_.model.robot); !known) return known.failure();
     auto start = make_spatial_start(machine_.model);
     if (!start) return start.failure();
     auto drive = SpatialDrive::make(machine_.model, *start->tree, settings_.input, settings_.time);

@@ -35,7 +35,7 @@ bool SensorFaults::apply(double t, double* y) {
     Random& random = channel_random_[c];
     const double walk = random.normal(), noise = random.normal(), outlier = random.normal();
     wander_[c] += begun_ ? channel.bias_walk * std::sqrt(t - last_) * walk : channel.bias_sd * walk;
-    y[c] += channel.bias + wander_[c] + channel.noise * noise;
+    y[c] = channel.scale * y[c] + channel.bias + wander_[c] + channel.noise * noise;
     if (wrong < sensor_.outliers) y[c] += sensor_.outlier_size * outlier;
     if (channel.quantum > 0) y[c] = std::round(y[c] / channel.quantum) * channel.quantum;
   }
@@ -44,38 +44,57 @@ bool SensorFaults::apply(double t, double* y) {
   return lost >= sensor_.dropout;
 }
 
-Sensing::Sensing(std::unique_ptr<filter::Plant> plant, std::shared_ptr<const sensor::Observer> observer,
-                 unsigned long seed)
-    : plant_(std::move(plant)),
-      observer_(std::move(observer)),
-      count_(observer_->sensors(), 0),
-      x_(plant_->stored()),
-      v_(plant_->velocities()),
-      a_(plant_->velocities()),
-      between_(plant_->stored()),
-      dq_(plant_->velocities()),
-      dv_(plant_->velocities()) {
+ReadingLog::ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigned long seed)
+    : observer_(std::move(observer)), count_(observer_->sensors(), 0) {
   for (int i = 0; i < observer_->sensors(); ++i) faults_.emplace_back(observer_->sensor(i), seed);
 }
 
-double Sensing::due(int sensor) const { return static_cast<double>(count_[sensor]) / observer_->sensor(sensor).rate; }
+double ReadingLog::due(int sensor) const {
+  return static_cast<double>(count_[sensor]) / observer_->sensor(sensor).rate;
+}
 
-double Sensing::next() const {
+double ReadingLog::next() const {
   double t = std::numeric_limits<double>::infinity();
   for (int i = 0; i < observer_->sensors(); ++i) t = std::min(t, due(i));
   return t;
 }
 
+int ReadingLog::next_until(double t) const {
+  int sensor = -1;
+  for (int i = 0; i < observer_->sensors(); ++i) {
+    if (due(i) <= t && (sensor < 0 || due(i) < due(sensor))) sensor = i;
+  }
+  return sensor;
+}
+
+void ReadingLog::read(int sensor, double t, const sensor::Instant& instant) {
+  std::array<double, filter::kMostRows> y = {};
+  observer_->read(instant, sensor, y.data());
+  ++count_[sensor];
+  if (!faults_[sensor].apply(t, y.data())) {
+    ++lost_;
+    return;
+  }
+  readings_.push_back({t + observer_->sensor(sensor).delay, sensor, values_.size()});
+  values_.insert(values_.end(), y.begin(), y.begin() + observer_->rows(sensor));
+}
+
+Sensing::Sensing(std::unique_ptr<filter::Plant> plant, std::shared_ptr<const sensor::Observer> observer,
+                 unsigned long seed)
+    : plant_(std::move(plant)),
+      log_(std::move(observer), seed),
+      x_(plant_->stored()),
+      v_(plant_->velocities()),
+      a_(plant_->velocities()),
+      between_(plant_->stored()),
+      dq_(plant_->velocities()),
+      dv_(plant_->velocities()) {}
+
 bool Sensing::add(double t, const double* q, const double* v, const double* a) {
   const int n = plant_->positions(), f = plant_->velocities();
   interval_ = t - t_;
-  while (true) {
-    int sensor = -1;  // the one that reads next: of those at the same time the first
-    for (int i = 0; i < observer_->sensors(); ++i) {
-      if (due(i) <= t + kSameTime && (sensor < 0 || due(i) < due(sensor))) sensor = i;
-    }
-    if (sensor < 0) break;
-    const double at = due(sensor);
+  for (int sensor; (sensor = log_.next_until(t + kSameTime)) >= 0;) {
+    const double at = log_.due(sensor);
     if (std::abs(at - t) <= kSameTime || !begun_) {
       std::copy_n(q, n, between_.data());
       std::copy_n(v, f, between_.data() + n);
@@ -93,8 +112,8 @@ bool Sensing::add(double t, const double* q, const double* v, const double* a) {
 }
 
 bool Sensing::at(double t, const double* x, const double* force) {
-  for (int i = 0; i < observer_->sensors(); ++i) {
-    if (std::abs(due(i) - t) <= kSameTime && !read(i, due(i), x, force)) return false;
+  for (int i = 0; i < log_.observer().sensors(); ++i) {
+    if (std::abs(log_.due(i) - t) <= kSameTime && !read(i, log_.due(i), x, force)) return false;
   }
   return true;
 }
@@ -112,21 +131,13 @@ bool Sensing::between(double s, const double* v, const double* a) {
 }
 
 bool Sensing::read(int sensor, double t, const double* x, const double* force) {
-  const Sensor& what = observer_->sensor(sensor);
-  if (!plant_->instant(t, x, force, observer_->needs_acceleration(sensor), nullptr, nullptr, instant_)) return false;
-  std::array<double, filter::kMostRows> y = {};
-  observer_->read(instant_, sensor, y.data());
-  ++count_[sensor];
-  if (!faults_[sensor].apply(t, y.data())) {
-    ++lost_;
-    return true;
-  }
-  readings_.push_back({t + what.delay, sensor, values_.size()});
-  values_.insert(values_.end(), y.begin(), y.begin() + observer_->rows(sensor));
+  const bool accelerating = log_.observer().needs_acceleration(sensor);
+  if (!plant_->instant(t, x, force, accelerating, nullptr, nullptr, instant_)) return false;
+  log_.read(sensor, t, instant_);
   return true;
 }
 
-Trajectory Sensing::readings() const {
+Trajectory ReadingLog::table() const {
   std::vector<std::string> names;
   std::vector<int> column;
   for (int i = 0; i < observer_->sensors(); ++i) {

@@ -29,8 +29,39 @@ class SensorFaults {
   bool begun_ = false;
 };
 
-/// What the sensors of a machine read along a motion that is told step by step. Sensor i reads at k / rate, k = 0, 1,
-/// ….
+/// What the sensors of a machine have read so far. Sensor i reads at k / rate, k = 0, 1, ….
+class ReadingLog {
+ public:
+  ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigned long seed);
+
+  const sensor::Observer& observer() const { return *observer_; }
+  /// When a sensor reads next; and when any does.
+  double due(int sensor) const;
+  double next() const;
+  /// The sensor that reads next up to a time, of those at the same time the first; −1: none.
+  int next_until(double t) const;
+  /// The reading of a sensor that is due at t, as the instant says it should be.
+  void read(int sensor, double t, const sensor::Instant& instant);
+
+  /// All readings: one row per time at which some arrive (delays included), NaN in the channels of the others.
+  Trajectory table() const;
+  long lost() const { return lost_; }
+
+ private:
+  struct Reading {
+    double t = 0;  ///< of arrival
+    int sensor = 0;
+    std::size_t first = 0;  ///< in values_
+  };
+  std::shared_ptr<const sensor::Observer> observer_;
+  std::vector<SensorFaults> faults_;
+  std::vector<long> count_;  ///< samples taken, per sensor
+  std::vector<Reading> readings_;
+  std::vector<double> values_;
+  long lost_ = 0;
+};
+
+/// What the sensors of a machine read along a motion that is told step by step.
 class Sensing {
  public:
   Sensing(std::unique_ptr<filter::Plant> plant, std::shared_ptr<const sensor::Observer> observer, unsigned long seed);
@@ -44,34 +75,20 @@ class Sensing {
   /// The readings due at a state, of a motion that has one wherever next() says. `force`: the plant's unknown forces.
   bool at(double t, const double* x, const double* force);
 
-  /// When a sensor reads next.
-  double next() const;
-
-  /// All readings: one row per time at which some arrive (delays included), NaN in the channels of the others.
-  Trajectory readings() const;
-  long lost() const { return lost_; }
+  double next() const { return log_.next(); }
+  Trajectory readings() const { return log_.table(); }
+  long lost() const { return log_.lost(); }
 
  private:
-  struct Reading {
-    double t = 0;  ///< of arrival
-    int sensor = 0;
-    std::size_t first = 0;  ///< in values_
-  };
-  double due(int sensor) const;
   bool between(double s, const double* v, const double* a);
   bool read(int sensor, double t, const double* x, const double* force);
 
   std::unique_ptr<filter::Plant> plant_;
-  std::shared_ptr<const sensor::Observer> observer_;
-  std::vector<SensorFaults> faults_;
-  std::vector<long> count_;  ///< samples taken, per sensor
-  std::vector<Reading> readings_;
-  std::vector<double> values_;
+  ReadingLog log_;
   sensor::Instant instant_;
   Eigen::VectorXd x_, v_, a_, between_, dq_, dv_;  ///< x_, a_: the step before
   double t_ = 0, interval_ = 0;
   bool begun_ = false;
-  long lost_ = 0;
 };
 
 }  // namespace kinegraph::task

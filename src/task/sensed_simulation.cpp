@@ -8,6 +8,7 @@
 
 #include "kinegraph/task/estimate_table.hpp"
 #include "kinegraph/task/machine.hpp"
+#include "kinegraph/task/maximal_sensing.hpp"
 #include "kinegraph/task/option_rules.hpp"
 #include "kinegraph/task/sense.hpp"
 
@@ -120,6 +121,17 @@ class DisturbedRun {
   SimulateResult result_;
 };
 
+Result<SensedResult> sense_maximal(const Model& model, const SensedOptions& options) {
+  if (options.disturbed) return Failure::bad_input("disturbed: formulation must be natural or screw, is 'maximal'");
+  const Result<MaximalStart> start = make_maximal_start(model, options.motion);
+  if (!start) return start.failure();
+  MaximalSensing sensing(model, start->mechanism, options.seed);
+  const auto watch = [&](const MaximalStep& step) { sensing.add(step); };
+  Result<SimulateResult> motion = simulate_maximal(model, options.motion, watch);
+  if (!motion) return motion.failure();
+  return SensedResult{*std::move(motion), sensing.log().table(), sensing.log().lost()};
+}
+
 }  // namespace
 
 Result<SensedResult> simulate_sensed(const Model& model, const SensedOptions& options) {
@@ -129,6 +141,7 @@ Result<SensedResult> simulate_sensed(const Model& model, const SensedOptions& op
   if (options.disturbed) {
     if (Failure faults = check_disturbed(options.motion); !faults.diagnostics.empty()) return faults;
   }
+  if (options.motion.formulation == "maximal") return sense_maximal(model, options);
   MachineSettings settings;
   settings.formulation = options.motion.formulation == "screw" ? "screw" : "natural";
   settings.input = options.motion.input;

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cmath>
 
+#include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/step/explicit_stepper.hpp"
 #include "kinegraph/task/energy.hpp"
 #include "kinegraph/task/input.hpp"
+#include "kinegraph/task/maximal_simulate.hpp"
 #include "kinegraph/task/motion.hpp"
 #include "kinegraph/task/option_rules.hpp"
 #include "kinegraph/task/recorder.hpp"
@@ -25,7 +27,7 @@ Failure check_options(const SimulateOptions& o) {
   check_time_and_step(o.time, o.step, faults);
   check_rule(o.window >= 2, "window", "must be >= 2", o.window, faults);
   check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
-  check_choice("formulation", o.formulation, {"natural", "independent", "screw"}, faults);
+  check_choice("formulation", o.formulation, {"natural", "independent", "screw", "maximal"}, faults);
   check_choice("method", o.method, {"smoother", "batch", "step"}, faults);
   check_choice("weights", o.weights, {"hard", "soft"}, faults);
   if (o.method == "step") {
@@ -244,6 +246,7 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
 }  // namespace
 
 Result<SimulateResult> simulate(const Model& original, const SimulateOptions& options) {
+  if (options.formulation == "maximal") return simulate_maximal(original, options);
   if (original.spatial() || options.formulation == "screw") return simulate_spatial(original, options);
   if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
   Model model = original;
@@ -252,6 +255,7 @@ Result<SimulateResult> simulate(const Model& original, const SimulateOptions& op
     if (!with) return with.failure();
     model = std::move(*with);
   }
+  if (auto known = natural_friction(model); !known) return known.failure();
   auto start = make_start(model);
   if (!start) return start.failure();
   if (options.formulation == "independent" && start->mobility.independent.empty() &&

@@ -15,20 +15,22 @@ namespace kinegraph::task {
 struct SimulateOptions {
   double time = 5.0;                    ///< s
   double step = 1e-3;                   ///< s
-  std::string formulation = "natural";  ///< natural | independent; screw: see spatial_simulate.hpp
+  std::string formulation = "natural";  ///< natural | independent; screw, maximal: see spatial_, maximal_simulate.hpp
   std::string method = "smoother";      ///< smoother (fixed lag, past frozen) | batch | step
   std::string integrator = "";   ///< euler | trapezoidal | hermite-simpson (default); with step: rk4 (default) …
   int window = 2;                ///< knots of the smoother, the frozen one included
   std::string weights = "hard";  ///< hard | soft (the covariances of 000, Table 2)
   std::map<std::string, double> soft_scale;  ///< factors on those: prior, integrator, dynamics, constraint, equality
-  std::optional<Trajectory> input;  ///< recorded torques and forces: motor.tau, load.fx, load.fy, body torque .tau
+  double compliance = 1e-8;                  ///< m/N and rad/(N m): how constraints of the maximal formulation give way
+  double relaxation = 0;                     ///< s: in which they come back; 0: two steps
+  std::optional<Trajectory> input;  ///< recorded torques and forces: motor.tau (or .u), load.fx, load.fy, torque.tau
   bool reactions = false;
   bool poses = false;  ///< spatial models: also the pose of every link
   int every = 1;       ///< keep every n-th sample
   bool keep = true;    ///< false: samples go to `sample` only, and memory does not grow
   std::function<void(const std::vector<std::string>&)> begin;  ///< told the names of the series, once
   std::function<void(double t, const double* row)> sample;     ///< told every sample kept, as it is made
-  /// Told the state at every step, kept or not: q, v, a of natural::System, or of screw::Tree.
+  /// Told the state at every step, kept or not: q, v, a of natural::System, or of screw::Tree; not with maximal.
   std::function<void(double t, const double* q, const double* v, const double* a)> state;
   Progress progress;
 };
@@ -59,7 +61,17 @@ struct SimulateSummary {
   double closure_m = 0, closure_rad = 0;  ///< largest opening of a loop
   bool floating = false;                  ///< nothing ties the robot to the ground: its momentum is watched
   double momentum_error = 0, angular_momentum_error = 0;  ///< largest, less the impulses of gravity and loads
-  std::vector<std::string> limits_exceeded;               ///< "j2.q: in 12 of 1001 samples, by 0.3 at most"
+
+  // Of the maximal formulation:
+  std::string formulation_reason;  ///< where it was not named: "because …"
+  double compliance = 0, relaxation = 0;
+  long held_steps = 0;     ///< in which dry friction held a joint
+  bool can_touch = false;  ///< links have shapes that may collide
+  long contact_steps = 0;  ///< in which links pressed on each other
+  int contacts_max = 0;    ///< at once
+  double penetration_max = 0;
+
+  std::vector<std::string> limits_exceeded;  ///< "j2.q: in 12 of 1001 samples, by 0.3 at most"
   std::vector<std::string> warnings;
 };
 

@@ -66,7 +66,7 @@ TEST(Simulate, RefusesBadOptionsAllAtOnce) {
       result.failure().to_string(),
       "error: step: must be > 0, is -0.001\n"
       "error: window: must be >= 2, is 1\n"
-      "error: formulation: must be one of natural, independent, screw, is 'naturel'; did you mean 'natural'?\n"
+      "error: formulation: must be one of natural, independent, screw, maximal, is 'naturel'; did you mean 'natural'?\n"
       "error: soft-scale: must be one of prior, integrator, dynamics, constraint, equality, is 'dynamic'; did you "
       "mean 'dynamics'?\n"
       "error: soft-scale dynamic: must be > 0, is 0");
@@ -104,7 +104,7 @@ TEST(Simulate, RecordedTorqueDrivesAMotor) {
   theta.name = "theta";
   theta.points = {PointIndex(0), PointIndex(1)};
   model.relative.push_back(theta);
-  model.motors.push_back({"motor", RelativeIndex(0), Law(0), {}});
+  model.motors.push_back({"motor", RelativeIndex(0), Law(0), 1, 0, {}});
   Trajectory input({"motor.tau"});
   *input.append(0) = 0.02;
   *input.append(1) = 0.02;

@@ -78,11 +78,14 @@ class ColumnFinder {
   void prepare() {
     columns_.q.assign(tree_.stored(), -1);
     columns_.v.assign(tree_.freedoms(), -1);
-    columns_.a = columns_.tau = columns_.v;
+    columns_.a = columns_.tau = columns_.u = columns_.v;
     add_places(tree_.position_names(), columns_.q, places_);
     add_places(tree_.velocity_names(), columns_.v, places_);
     add_places(tree_.acceleration_names(), columns_.a, places_);
     add_places(tree_.torque_names(), columns_.tau, places_);
+    for (const screw::Coordinate& c : tree_.coordinates()) {
+      if (c.freedoms == 1) places_.emplace(c.name + ".u", &columns_.u[c.v]);
+    }
     const std::vector<Link>& links = tree_.robot().links;
     columns_.loads.resize(links.size());
     for (std::size_t l = 0; l < links.size(); ++l) {

@@ -13,6 +13,7 @@ namespace kinegraph::task {
 /// Which columns of a table stand for which numbers of a robot. A series is −1 where the table has no such column.
 struct SpatialColumns {
   std::vector<int> q, v, a, tau;  ///< per number of Tree: a series
+  std::vector<int> u;             ///< per freedom: its motor's control, of joints of one freedom
 
   /// A wrench on a link from outside: at its frame's origin, in the world's axes.
   struct Load {

@@ -11,11 +11,12 @@
 namespace kinegraph::task {
 namespace {
 
-Law recording(const Trajectory& table, int series) {
+Law recording(const Trajectory& table, int series, double factor = 1) {
   if (series < 0) return Law(0);
   auto samples = std::make_shared<Recording>();
   samples->times = table.times();
   samples->values = table.column(series);
+  for (double& value : samples->values) value *= factor;
   return Law(std::shared_ptr<const Recording>(std::move(samples)));
 }
 
@@ -48,8 +49,20 @@ void SpatialDrive::drive(int freedom, Law law) {
 Result<std::monostate> SpatialDrive::read(const screw::Tree& tree, const Trajectory& input, double time) {
   const Result<SpatialColumns> columns = find_spatial_columns(tree, input);
   if (!columns) return columns.failure();
-  for (int i = 0; i < tree.freedoms(); ++i) {
-    if (columns->tau[i] >= 0) drive(i, recording(input, columns->tau[i]));
+  Failure faults{Failure::Kind::bad_input, {}};
+  const auto fault = [&](Location where, std::string message) {
+    faults.diagnostics.push_back({Severity::error, std::move(where), std::move(message)});
+  };
+  for (const screw::Coordinate& c : tree.coordinates()) {
+    for (int i = c.v; i < c.v + c.freedoms; ++i) {
+      const int torque = columns->tau[i], control = columns->u[i];
+      if (torque >= 0) drive(i, recording(input, torque));
+      if (control >= 0) drive(i, recording(input, control, c.dynamics[i - c.v].gain));
+      if (torque >= 0 && control >= 0) {
+        fault(header_of(input, control),
+              fmt::format("'{}' and '{}' drive the same joint", input.names()[torque], input.names()[control]));
+      }
+    }
   }
   for (const SpatialColumns::Load& load : columns->loads) {
     const screw::LinkPlace& place = tree.links()[load.link];
@@ -59,15 +72,12 @@ Result<std::monostate> SpatialDrive::read(const screw::Tree& tree, const Traject
     loads_.push_back(std::move(law));
   }
 
-  Failure faults{Failure::Kind::bad_input, {}};
-  const auto fault = [&](Location where, std::string message) {
-    faults.diagnostics.push_back({Severity::error, std::move(where), std::move(message)});
-  };
   if (columns->base.moves) {
     fault(header_of(input), "the motion of a fixed base is no input of simulate; give the robot a joint to the world");
   }
   if (columns->loads.empty() &&
-      std::all_of(columns->tau.begin(), columns->tau.end(), [](int series) { return series < 0; })) {
+      std::all_of(columns->tau.begin(), columns->tau.end(), [](int series) { return series < 0; }) &&
+      std::all_of(columns->u.begin(), columns->u.end(), [](int series) { return series < 0; })) {
     const std::string joint = tree.torque_names().empty() ? "joint.tau" : tree.torque_names().front();
     fault(header_of(input), fmt::format("no column drives anything; expected torques ({}, …) or loads ({}.load.fx, …)",
                                         joint, tree.robot().links.back().name));

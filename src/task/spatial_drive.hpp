@@ -14,8 +14,9 @@ namespace kinegraph::task {
 /// planar model and for what a recording gives.
 class SpatialDrive {
  public:
-  /// `input`: columns `joint.tau`, `link.load.fx` … (world's axes, at the link's origin), straight lines between
-  /// samples. Refused: columns that mean nothing, a recording without any that drives, one that ends before `time`.
+  /// `input`: columns `joint.tau`, `joint.u` (controls: the torque is gain times), `link.load.fx` … (world's axes, at
+  /// the link's origin), straight lines between samples. Refused: columns that mean nothing, both columns of one joint,
+  /// a recording without any that drives, one that ends before `time`.
   static Result<SpatialDrive> make(const Model& model, const screw::Tree& tree, const std::optional<Trajectory>& input,
                                    double time);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/task/spatial_solver.hpp"
 
 namespace kinegraph::task {
@@ -60,6 +61,7 @@ Result<std::vector<Given>> choose_given(const screw::Tree& tree, const SpatialMo
 Result<SpatialDynamicsResult> spatial_inverse(const Model& model, const Trajectory& table,
                                               const SpatialInverseOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
+  if (auto known = screw_friction(model.robot); !known) return known.failure();
   const auto start = make_spatial_start(model);
   if (!start) return start.failure();
   const screw::Tree& tree = *start->tree;

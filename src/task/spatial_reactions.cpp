@@ -33,13 +33,25 @@ SpatialReactions::SpatialReactions(std::shared_ptr<const screw::Tree> tree) : tr
 
 void SpatialReactions::write(const build::Dynamics& dynamics, const screw::Poses& poses, double* row) const {
   for (const Reaction& reaction : reactions_) {
-    Eigen::Matrix3d R = reaction.X_BM.R;
-    if (reaction.body >= 0) R = poses[reaction.body].R * R;
     const screw::Vector6d wrench = dynamics.wrench(reaction.wrench);
-    Eigen::Map<Eigen::Vector3d>(row).noalias() = reaction.sign * (R * wrench.head<3>());
-    Eigen::Map<Eigen::Vector3d>(row + 3).noalias() = reaction.sign * (R * wrench.tail<3>());
-    row += 6;
+    row = write(reaction, wrench, reaction.body < 0 ? Eigen::Matrix3d::Identity() : poses[reaction.body].R, row);
   }
+}
+
+void SpatialReactions::write(const Eigen::VectorXd& wrenches, const std::function<Eigen::Matrix3d(int)>& axes,
+                             double* row) const {
+  for (const Reaction& reaction : reactions_) {
+    const screw::Vector6d wrench = wrenches.segment<6>(6 * reaction.wrench);
+    row = write(reaction, wrench, reaction.body < 0 ? Eigen::Matrix3d::Identity() : axes(reaction.body), row);
+  }
+}
+
+double* SpatialReactions::write(const Reaction& reaction, const screw::Vector6d& wrench, const Eigen::Matrix3d& body,
+                                double* row) {
+  const Eigen::Matrix3d R = body * reaction.X_BM.R;
+  Eigen::Map<Eigen::Vector3d>(row).noalias() = reaction.sign * (R * wrench.head<3>());
+  Eigen::Map<Eigen::Vector3d>(row + 3).noalias() = reaction.sign * (R * wrench.tail<3>());
+  return row + 6;
 }
 
 }  // namespace kinegraph::task

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ class SpatialReactions {
   const std::vector<std::string>& names() const { return names_; }  ///< "j.reaction.mx" …, six per joint
   /// After Dynamics::solve() at the position of `poses`: writes as many numbers as there are names.
   void write(const build::Dynamics& dynamics, const screw::Poses& poses, double* row) const;
+  /// From wrenches as sensor::Instant::reaction has them; `axes`: of a body, in the world.
+  void write(const Eigen::VectorXd& wrenches, const std::function<Eigen::Matrix3d(int body)>& axes, double* row) const;
 
  private:
   struct Reaction {
@@ -26,6 +29,9 @@ class SpatialReactions {
     int body = -1;                  ///< whose frame X_BM refers to; −1: the ground's
     screw::Transform<double> X_BM;  ///< axes that the wrench is given in
   };
+  static double* write(const Reaction& reaction, const screw::Vector6d& wrench, const Eigen::Matrix3d& body,
+                       double* row);
+
   std::shared_ptr<const screw::Tree> tree_;
   std::vector<std::string> names_;
   std::vector<Reaction> reactions_;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/task/option_rules.hpp"
 #include "kinegraph/task/spatial_recorder.hpp"
 #include "kinegraph/task/spatial_start.hpp"
@@ -25,7 +26,7 @@ Failure check_options(const Model& model, const SimulateOptions& o) {
   check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
   if (!o.integrator.empty()) check_choice("integrator", o.integrator, step::scheme_names(), faults);
   const std::string with = model.spatial() ? "for spatial models" : "with formulation screw";
-  check_rule(o.formulation == "natural" || o.formulation == "screw", "formulation", "must be screw " + with,
+  check_rule(o.formulation == "natural" || o.formulation == "screw", "formulation", "must be screw or maximal " + with,
              o.formulation, faults);
   check_rule(o.method == "smoother" || o.method == "step", "method", "must be step " + with, o.method, faults);
   check_rule(o.weights == "hard", "weights", "must be hard " + with, o.weights, faults);
@@ -203,6 +204,7 @@ class SpatialRun {
 
 Result<SimulateResult> simulate_spatial(const Model& model, const SimulateOptions& options) {
   if (Failure faults = check_options(model, options); !faults.diagnostics.empty()) return faults;
+  if (auto known = screw_friction(model.robot); !known) return known.failure();
   Result<SpatialStart> start = make_spatial_start(model);
   if (!start) return start.failure();
   Result<SpatialDrive> drive = SpatialDrive::make(model, *start->tree, options.input, options.time);

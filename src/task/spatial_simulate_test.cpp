@@ -261,7 +261,7 @@ TEST(SpatialSimulate, RefusesWhatDoesNotApply) {
             "error: step: must be > 0, is 0\n"
             "error: integrator: must be one of euler, midpoint, heun, rk4, dopri5, symplectic-euler, "
             "implicit-midpoint, is 'rk5'; did you mean 'rk4'?\n"
-            "error: formulation: must be screw for spatial models, is independent\n"
+            "error: formulation: must be screw or maximal for spatial models, is independent\n"
             "error: method: must be step for spatial models, is batch\n"
             "error: weights: must be hard for spatial models, is soft\n"
             "error: window: has no meaning for spatial models, leave it out, is 10\n"

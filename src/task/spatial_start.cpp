@@ -263,7 +263,12 @@ std::vector<int> given_freedoms(const Model& model, const screw::Tree& tree, boo
     const Joint& joint = tree.robot().joints[c.joint];
     if ((rates ? joint.initial_v : joint.initial_q).empty()) continue;
     const auto says = [&](const InitialValue& i) { return i.rate == rates && model.name_of(i.coordinate) == c.name; };
-    if (!model.spatial() && std::none_of(model.initial.begin(), model.initial.end(), says)) continue;
+    const auto drives = [&](const JointDrive& drive) { return drive.joint.value == c.joint; };
+    const Robot& robot = tree.robot();
+    if (!model.spatial() && std::none_of(model.initial.begin(), model.initial.end(), says) &&
+        std::none_of(robot.drives.begin(), robot.drives.end(), drives)) {
+      continue;
+    }
     for (int k = 0; k < c.freedoms; ++k) given.push_back(c.v + k);
   }
   return given;
@@ -302,7 +307,8 @@ std::string freedom_name(const screw::Tree& tree, int freedom) {
 }
 
 /// The start as drawn: without what is given of it.
-Result<Eigen::VectorXd> drawn_position(const Model& model, const screw::Tree& tree, const std::vector<int>& given) {
+Result<Eigen::VectorXd> drawn_position(const Model& model, const screw::Tree& tree, const std::vector<int>& given,
+                                       PlanarForces forces) {
   Eigen::VectorXd q = tree.start_position();
   if (given.empty()) return q;
   if (model.spatial()) {
@@ -315,7 +321,8 @@ Result<Eigen::VectorXd> drawn_position(const Model& model, const screw::Tree& tr
   }
   Model drawn = model;
   drawn.initial.clear();
-  const auto robot = robot_of(drawn);
+  drawn.drivers.clear();
+  const auto robot = robot_of(drawn, forces);
   if (!robot) return robot.failure();
   const auto its_tree = screw::Tree::make(*robot);
   if (!its_tree) return its_tree.failure();
@@ -323,11 +330,11 @@ Result<Eigen::VectorXd> drawn_position(const Model& model, const screw::Tree& tr
 }
 
 /// Brings a mechanism with loops from the drawing to what is given, so that it keeps the branch that is drawn.
-Result<Eigen::VectorXd> start_position(const Model& model, const screw::Tree& tree) {
+Result<Eigen::VectorXd> start_position(const Model& model, const screw::Tree& tree, PlanarForces forces) {
   const Eigen::VectorXd guess = tree.start_position();
   const std::vector<int> given = given_freedoms(model, tree, false);
   if (tree.loops().empty()) return guess;
-  const auto drawn = drawn_position(model, tree, given);
+  const auto drawn = drawn_position(model, tree, given, forces);
   if (!drawn) return drawn.failure();
   auto q = assemble(tree, *drawn, {});
   if (given.empty()) return q;
@@ -360,10 +367,10 @@ Result<Eigen::VectorXd> start_position(const Model& model, const screw::Tree& tr
 
 }  // namespace
 
-Result<SpatialStart> make_spatial_start(const Model& model) {
+Result<SpatialStart> make_spatial_start(const Model& model, PlanarForces forces) {
   Robot planar;
   if (!model.spatial()) {
-    auto robot = robot_of(model);
+    auto robot = robot_of(model, forces);
     if (!robot) return robot.failure();
     planar = std::move(*robot);
   }
@@ -371,7 +378,7 @@ Result<SpatialStart> make_spatial_start(const Model& model) {
   if (!tree) return tree.failure();
   SpatialStart start;
   start.tree = *tree;
-  auto q = start_position(model, *start.tree);
+  auto q = start_position(model, *start.tree, forces);
   if (!q) return q.failure();
   start.q = std::move(*q);
   start.mobility = spatial_mobility(*start.tree, start.q);

@@ -8,6 +8,7 @@
 #include "kinegraph/base/result.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "kinegraph/model/model.hpp"
+#include "kinegraph/model/planar_robot.hpp"
 
 namespace kinegraph::task {
 
@@ -42,12 +43,13 @@ struct SpatialMobility {
 };
 SpatialMobility spatial_mobility(const screw::Tree& tree, const Eigen::VectorXd& q);
 
-/// The tree of a model (a planar one too), its loops closed, ready to move.
+/// The tree of a model (a planar one too), its loops closed, ready to move. With PlanarForces::kept joints that are
+/// driven start where their laws say.
 struct SpatialStart {
   std::shared_ptr<const screw::Tree> tree;
   SpatialMobility mobility;
   Eigen::VectorXd q, v;
 };
-Result<SpatialStart> make_spatial_start(const Model& model);
+Result<SpatialStart> make_spatial_start(const Model& model, PlanarForces forces = PlanarForces::refused);
 
 }  // namespace kinegraph::task

@@ -36,12 +36,12 @@ T good(Result<T> result) {
 /// models/fourbar_gyro.yaml, turning fast enough to go round.
 Model turning_fourbar() { return own_model("fourbar_gyro", {{"theta.v", 15.0}}); }
 
-/// The same with all that a machine can have beside its state: an offset that wanders, an unknown torque, a sensor of
-/// accelerations.
+/// The same with all that a machine can have beside its state: a scale, an offset that wanders, an unknown torque, a
+/// sensor of accelerations.
 Model burdened_fourbar() {
   Model model = turning_fourbar();
   SensorChannel& gyro = model.sensors[0].channels[0];
-  gyro.bias = 0.01, gyro.bias_sd = 0.05, gyro.bias_walk = 0.02;
+  gyro.scale = -1.3, gyro.bias = 0.01, gyro.bias_sd = 0.05, gyro.bias_walk = 0.02;
   UnknownForce load;
   load.name = "load", load.place = model.disturbances[0].place, load.sd = 0.05, load.walk = 0.1;
   model.unknowns.push_back(load);

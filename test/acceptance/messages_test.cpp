@@ -2,6 +2,8 @@
 #include "kinegraph/task/check.hpp"
 #include "kinegraph/task/inverse.hpp"
 #include "kinegraph/task/kinematics.hpp"
+#include "kinegraph/task/machine.hpp"
+#include "kinegraph/task/spatial_inverse.hpp"
 #include "test/acceptance/support.hpp"
 
 namespace kinegraph::acceptance {
@@ -105,7 +107,7 @@ TEST(Inputs, DriveNothingOrEndTooSoon) {
     return task::simulate(own_model("fourbar"), o);
   };
   expect_failure(with("t,thete.tau\n0,1\n1,1\n"), Failure::Kind::bad_input, 2,
-                 "torque.csv:1:3: error: column 'thete.tau' drives nothing; expected theta.tau; did you mean "
+                 "torque.csv:1:3: error: column 'thete.tau' drives nothing; expected theta.tau, theta.u; did you mean "
                  "'theta.tau'?");
   expect_failure(with("t,theta.tau\n0,1\n0.5,1\n"), Failure::Kind::bad_input, 2,
                  "torque.csv:3:1: error: the recording ends at 0.5 s, before the simulation's 1 s");
@@ -119,6 +121,48 @@ TEST(Moves, LeaveTheReachOfTheMechanism) {
   EXPECT_EQ(found.failure().kind, Failure::Kind::no_answer);
   const std::string text = found.failure().to_string();
   EXPECT_TRUE(text.starts_with("error: cannot move 'P2.x' to 0.466667: cannot be assembled: 'distance ")) << text;
+}
+
+// Friction that a formulation does not have is refused, not forgotten; what needs no forces goes on.
+TEST(JointFriction, OfNaturalCoordinates) {
+  const Model model = own_model("fourbar_friction");
+  const std::string place = source_file("models/fourbar_friction.yaml").string() + ":37:5: error: ";
+  const std::string text = place + "joint friction 'D' needs --formulation maximal or screw";
+  expect_failure(task::simulate(model, {}), Failure::Kind::bad_input, 2, text);
+  expect_failure(task::make_machine(model, {}), Failure::Kind::bad_input, 2, text);
+  Trajectory motion({"theta.q"});
+  for (int k = 0; k < 3; ++k) *motion.append(0.1 * k) = 1;
+  expect_failure(task::inverse(model, motion, {}), Failure::Kind::bad_input, 2, text);
+  EXPECT_TRUE(task::check(model));
+  EXPECT_TRUE(task::kinematics(model, {}));
+
+  task::SimulateOptions screw;
+  screw.formulation = "screw";
+  screw.time = 0.1;
+  EXPECT_TRUE(task::simulate(model, screw));
+  const Model stribeck = own_model("fourbar_friction", {{"D.stribeck", 1}});
+  expect_failure(task::simulate(stribeck, screw), Failure::Kind::bad_input, 2,
+                 place + "joint friction 'D': stribeck needs --formulation maximal");
+  expect_failure(task::simulate(stribeck, {}), Failure::Kind::bad_input, 2,
+                 place + "joint friction 'D' needs --formulation maximal");
+}
+
+TEST(JointFriction, OfJointCoordinates) {
+  const auto file = source_file("models/pendulum.urdf");
+  const auto read = read_model(file);
+  ASSERT_TRUE(read) << read.failure().to_string();
+  const auto model = read->with({{"theta.quadratic", 1}, {"theta.stribeck", 1}});
+  ASSERT_TRUE(model) << model.failure().to_string();
+  const std::string text =
+      file.string() + ":21:3: error: joint 'theta': stribeck, quadratic needs --formulation maximal";
+  expect_failure(task::simulate(*model, {}), Failure::Kind::bad_input, 2, text);
+  expect_failure(task::make_machine(*model, {}), Failure::Kind::bad_input, 2, text);
+  Trajectory motion({"theta.q"});
+  for (int k = 0; k < 3; ++k) *motion.append(0.1 * k) = 1;
+  expect_failure(task::spatial_inverse(*model, motion, {}), Failure::Kind::bad_input, 2, text);
+  task::SimulateOptions short_time;
+  short_time.time = 0.1;
+  EXPECT_TRUE(task::simulate(*read, short_time));
 }
 
 }  // namespace

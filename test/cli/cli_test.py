@@ -1,6 +1,5 @@
 """Runs the program as a user does: cli_test.py PROGRAM [SUITE.TEST ...]"""
 
-import csv
 import json
 import math
 import os
@@ -9,104 +8,21 @@ import re
 import select
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "kinegraph"
-
-FOURBAR = """\
-parameters: {L: 1.0}
-points:
-  - {name: A, x: 0, y: 0, fixed: true}
-  - {name: P1, x: L, y: 0}
-  - {name: P2, x: L, y: 2*L}
-  - {name: D, x: 4, y: 0, fixed: true}
-planar_bodies:
-  - {name: crank, points: [A, P1], length: L, mass: 1}
-  - {name: coupler, points: [P1, P2], length: 2*L, mass: 2}
-  - {name: rocker, points: [P2, D], length: sqrt(13), mass: 4}
-relative_coordinates:
-  - {name: theta, type: absolute_angle, points: [A, P1]}
-motors:
-  - {coordinate: theta}
-"""
-
-PENDULUM = """\
-<robot name="pendulum">
-  <link name="ground"/>
-  <link name="bob">
-    <inertial>
-      <origin xyz="0.5 0 0"/>
-      <mass value="2"/>
-      <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.04" iyz="0" izz="0.04"/>
-    </inertial>
-  </link>
-  <joint name="hinge" type="revolute">
-    <parent link="ground"/>
-    <child link="bob"/>
-    <axis xyz="0 1 0"/>
-    <limit lower="-1" upper="1" effort="10" velocity="100"/>
-  </joint>
-</robot>
-"""
-
-
-class Result:
-    def __init__(self, status, out, err):
-        self.status, self.out, self.err = status, out, err
-
-
-class Cli(unittest.TestCase):
-    """A folder of its own for every test, with a four-bar in it."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="kinegraph_cli_")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.write("fourbar.yaml", FOURBAR)
-
-    def write(self, name, text):
-        with open(os.path.join(self.folder, name), "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-
-    def read(self, name):
-        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
-            return file.read()
-
-    def table(self, name):
-        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
-            rows = list(csv.reader(file))
-        return rows[0], [[float(value) for value in row] for row in rows[1:]]
-
-    def files(self):
-        return sorted(set(os.listdir(self.folder)) - {"fourbar.yaml"})
-
-    def run_program(self, *arguments, **options):
-        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, capture_output=True, timeout=100, text=True, **options)
-        return Result(done.returncode, done.stdout, done.stderr)
-
-    def good(self, *arguments):
-        result = self.run_program(*arguments)
-        self.assertEqual((result.status, result.err), (0, ""), result.out)
-        return result
-
-    def bad(self, message, *arguments, status=2):
-        result = self.run_program(*arguments)
-        self.assertEqual(result.err, message + "\n")
-        self.assertEqual((result.status, result.out), (status, ""))
+from program import FOURBAR, PENDULUM, PROGRAM, Cli
 
 
 class Help(Cli):
     def test_lists_the_verbs(self):
         text = self.good("--help").out
-        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "demo"):
             self.assertRegex(text, rf"(?m)^  {verb} +\S")
         self.assertEqual(text, self.good("help").out)
 
     def test_teaches_each_verb(self):
-        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "demo"):
             text = self.good(verb, "--help").out
             self.assertIn("Example", text)
             self.assertIn(f"  kinegraph {verb} ", text)
@@ -474,10 +390,10 @@ class Verbs(Cli):
         self.bad("error: window: has no meaning for robots, which are simulated by time stepping\n"
                  "error: weights: has no meaning for robots, which are simulated by time stepping\n"
                  "error: method: must be step for robots, is 'batch'\n"
-                 "error: formulation: must be screw for robots, is 'natural'",
+                 "error: formulation: must be screw or maximal for robots, is 'natural'",
                  "simulate", "pendulum.urdf", "--window", "3", "--weights", "hard", "--method", "batch",
                  "--formulation", "natural")
-        self.bad("error: poses: is for robots and --formulation screw", "simulate", "fourbar.yaml", "--poses")
+        self.bad("error: poses: is for robots and --formulation screw or maximal", "simulate", "fourbar.yaml", "--poses")
         warned = self.run_program("simulate", "pendulum.urdf", "--integrator", "euler", "--step", "20ms")
         self.assertEqual(warned.status, 0)
         self.assertRegex(warned.err, r"^warning: the energy is off by .* of the motion's: take a smaller step than 0.02 s\n$")
@@ -745,18 +661,21 @@ class Demo(Cli):
         text = self.good("demo", "--out", "a/tour").out
         written = sorted(os.listdir(os.path.join(self.folder, "a/tour")))
         self.assertEqual(written, ["arm7.urdf", "arm_torque.csv", "arm_torque.svg", "branches.csv", "estimate.csv",
-                                   "estimate.json", "estimate.svg", "five_bar.csv", "five_bar.sdf", "fourbar.yaml",
-                                   "fourbar_gyro.yaml", "gyro.csv", "hybrid.csv", "known.csv", "motion.csv", "motion.json",
-                                   "motion.svg", "reach.csv", "readings.csv", "rnea.svg", "swing.csv", "three_r.urdf", "torque.csv",
+                                   "estimate.json", "estimate.svg", "fitted.set", "five_bar.csv", "five_bar.sdf", "fourbar.yaml",
+                                   "fourbar_gyro.yaml", "gyro.csv", "hybrid.csv", "identify.csv", "identify.json", "identify.svg",
+                                   "known.csv", "motion.csv", "motion.json", "motion.svg", "reach.csv", "readings.csv", "rnea.svg",
+                                   "rubbing.csv", "rubbing_pendulum.yaml", "swing.csv", "three_r.urdf", "torque.csv",
                                    "torque.json", "torque.svg", "truth.csv", "turn.csv", "turn.svg", "wanted.csv"])
         for name in written:
             self.assertIn(f"wrote a/tour/{name}", text)
         commands = [line.split()[1:] for line in text.splitlines() if line.startswith("$ ")]
         self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse", "simulate",
-                          "estimate", "check", "kinematics", "inverse", "graph", "graph", "graph", "simulate", "hybrid"])
+                          "estimate", "simulate", "identify", "check", "kinematics", "inverse", "graph", "graph", "graph", "simulate", "hybrid"])
         self.good(*commands[0][1:])  # what it prints can be typed
         self.assertGreater(json.loads(self.read("a/tour/torque.json"))["torque_peak"][0], 10)
         self.assertGreater(json.loads(self.read("a/tour/estimate.json"))["branches"][0], 0.99)
+        found = {q["name"]: q["value"] for q in json.loads(self.read("a/tour/identify.json"))["quantities"]}
+        self.assertAlmostEqual(found["O.dry"], 0.02, delta=0.002)
         names, rows = self.table("a/tour/hybrid.csv")  # known.csv is of the motion 0.2 (1 - cos 5t), half of it back
         for row in rows:
             self.assertAlmostEqual(row[names.index("left_motor.a")], 5 * math.cos(5 * row[0]), delta=0.01)

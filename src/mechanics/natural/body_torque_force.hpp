@@ -22,7 +22,11 @@ struct BodyTorqueForce {
 
   template <class T>
   std::array<T, 4> force(const std::array<T, 4>& x, const Local&, double t) const {
-    const double k = torque(t) / (length * length);
+    return turn(torque(t) / (length * length), x);
+  }
+  /// With k = τ/L².
+  template <class T>
+  static std::array<T, 4> turn(double k, const std::array<T, 4>& x) {
     const T fx = -k * (x[3] - x[1]), fy = k * (x[2] - x[0]);
     return {-fx, -fy, fx, fy};
   }

@@ -13,8 +13,9 @@ struct CoordinateSpringForce {
   double stiffness = 0, rest = 0, damping = 0;
 
   static constexpr std::array<Entry, 1> kPattern{{{0, 0}}};
-  Local force(const Local& x, const Local& v, double /*t*/) const {
-    return {-stiffness * (x[0] - rest) - damping * v[0]};
+  template <class T = double>
+  std::array<T, 1> force(const std::array<T, 1>& x, const std::array<T, 1>& v, double /*t*/) const {
+    return {-stiffness * (x[0] - T(rest)) - damping * v[0]};
   }
   Local by_position(const Local&, const Local&, double /*t*/) const { return {-stiffness}; }
   Local by_velocity(const Local&, const Local&, double /*t*/) const { return {-damping}; }

@@ -105,7 +105,7 @@ inline Model zoo() {
   m.loads.push_back({"steady", d, Law(1.5), Law(-0.5), {}});
   m.torques.push_back({"fan", BodyIndex(1), law_of_t("2*t + 1"), {}});
   m.torques.push_back({"brake", BodyIndex(0), Law(-0.7), {}});
-  m.motors.push_back({"piston", RelativeIndex(3), Law(0.0), {}});
+  m.motors.push_back({"piston", RelativeIndex(3), Law(0.0), 1, 0, {}});
   return m;
 }
 

@@ -404,8 +404,8 @@ TEST(Reactions, BalanceWithAMovingLine) {
   rocker.inertia = 9;
   add_body(model, {b, f}, 0.8);
   model.sliders.push_back({"slot", p, a, b, {}});
-  model.motors.push_back({"flap", add_relative(model, "flap", Type::relative_angle, {a, b, b, f}), Law(0.0), {}});
-  model.motors.push_back({"ram", add_relative(model, "ram", Type::relative_position, {a, b, p}), Law(0.0), {}});
+  model.motors.push_back({"flap", add_relative(model, "flap", Type::relative_angle, {a, b, b, f}), Law(0.0), 1, 0, {}});
+  model.motors.push_back({"ram", add_relative(model, "ram", Type::relative_position, {a, b, p}), Law(0.0), 1, 0, {}});
   model.coordinate_springs.push_back({"coil", RelativeIndex(0), 5.0, 0.2, 1.5, {}});
   Machine m(model);
   ASSERT_EQ(m.reactions.names(), with_axes({"A", "B", "O", "P"}));

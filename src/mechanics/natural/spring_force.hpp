@@ -35,15 +35,16 @@ struct SpringForce {
                                                    {3, 2},
                                                    {3, 3}}};
 
-  Local force(const Local& x, const Local& v, double /*t*/) const {
-    const Line d(*this, x, v);
-    const double fx = d.factor * d.x, fy = d.factor * d.y;
+  template <class T = double>
+  std::array<T, 4> force(const std::array<T, 4>& x, const std::array<T, 4>& v, double /*t*/) const {
+    const Line<T> d(*this, x, v);
+    const T fx = d.factor * d.x, fy = d.factor * d.y;
     return {fx, fy, -fx, -fy};
   }
 
   // ∂(f d)/∂d = f I + d ⊗ (k l₀/l³ d + c ḋ/l² − 2c (d·ḋ)/l⁴ d)
   std::array<double, 16> by_position(const Local& x, const Local& v, double /*t*/) const {
-    const Line d(*this, x, v);
+    const Line<double> d(*this, x, v);
     const double radial = stiffness * rest / (d.l2 * std::sqrt(d.l2)) - 2 * damping * d.dot / (d.l2 * d.l2);
     const double gx = radial * d.x + damping / d.l2 * d.vx, gy = radial * d.y + damping / d.l2 * d.vy;
     return spread(d.factor + d.x * gx, d.x * gy, d.y * gx, d.factor + d.y * gy);
@@ -51,24 +52,26 @@ struct SpringForce {
 
   // ∂(f d)/∂ḋ = c d ⊗ d / l²
   std::array<double, 16> by_velocity(const Local& x, const Local& v, double /*t*/) const {
-    const Line d(*this, x, v);
+    const Line<double> d(*this, x, v);
     const double c = damping / d.l2;
     return spread(c * d.x * d.x, c * d.x * d.y, c * d.y * d.x, c * d.y * d.y);
   }
 
   double potential(const Local& x) const {
-    const double stretch = std::sqrt(Line(*this, x, {}).l2) - rest;
+    const double stretch = std::sqrt(Line<double>(*this, x, {}).l2) - rest;
     return 0.5 * stiffness * stretch * stretch;
   }
 
  private:
+  template <class T>
   struct Line {
-    double x, y, vx, vy, l2, dot, factor;
-    Line(const SpringForce& s, const Local& q, const Local& v)
+    T x, y, vx, vy, l2, dot, factor;
+    Line(const SpringForce& s, const std::array<T, 4>& q, const std::array<T, 4>& v)
         : x(q[2] - q[0]), y(q[3] - q[1]), vx(v[2] - v[0]), vy(v[3] - v[1]) {
-      l2 = x * x + y * y + s.epsilon * s.epsilon;
+      using std::sqrt;
+      l2 = x * x + y * y + T(s.epsilon * s.epsilon);
       dot = x * vx + y * vy;
-      factor = s.stiffness * (1 - s.rest / std::sqrt(l2)) + s.damping * dot / l2;
+      factor = s.stiffness * (T(1) - s.rest / sqrt(l2)) + s.damping * dot / l2;
     }
   };
   // A = ∂(f d)/∂d by the ends: Q = (f d, −f d), d = b − a

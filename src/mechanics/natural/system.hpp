@@ -72,6 +72,7 @@ class System {
   double potential_energy(const double* q) const;  ///< gravity and springs
 
   struct Implementation;  ///< implementation.hpp
+  const Implementation& implementation() const { return *self_; }
 
  private:
   std::shared_ptr<const Implementation> self_;

@@ -11,6 +11,8 @@ namespace kinegraph::sensor {
 ///     screw:   q stored numbers, v, a, tau by freedom; reaction: the wrench through the joint of each body, then of
 ///     each
 ///              loop, 6 numbers each (on the child, in its frame; of a loop in its frame M)
+///     maximal: q 7 numbers per body, then the joint positions of its Tree, near which angles are; v, a 6 numbers per
+///              body; tau, reaction as screw
 ///
 /// a, reaction and tau are good only if asked for.
 struct Instant {

@@ -40,7 +40,7 @@ struct Bar {
     natural::add_point(model, "P", 0.5 + length, -0.2);
     natural::add_body(model, {PointIndex(0), PointIndex(1)}, 1.3);
     natural::add_relative(model, "theta", RelativeCoordinate::Type::absolute_angle, {PointIndex(0), PointIndex(1)});
-    model.motors.push_back({"drive", RelativeIndex(0), Law(0.0), {}});
+    model.motors.push_back({"drive", RelativeIndex(0), Law(0.0), 1, 0, {}});
   }
 
   Instant instant(double theta, double rate, double acceleration) const {

@@ -11,6 +11,9 @@ class System;
 namespace kinegraph::screw {
 class Tree;
 }
+namespace kinegraph::maximal {
+class Mechanism;
+}
 
 namespace kinegraph::sensor {
 
@@ -37,8 +40,9 @@ class Observer {
   std::vector<Sensor> sensors_;
 };
 
-/// Of a planar machine in natural coordinates, and of a robot (or a planar machine as one).
+/// Of a planar machine in natural coordinates, and of a robot (or a planar machine as one) by joints or by bodies.
 std::unique_ptr<Observer> make_observer(const Model& model, std::shared_ptr<const natural::System> system);
 std::unique_ptr<Observer> make_observer(const Model& model, std::shared_ptr<const screw::Tree> tree);
+std::unique_ptr<Observer> make_observer(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism);
 
 }  // namespace kinegraph::sensor

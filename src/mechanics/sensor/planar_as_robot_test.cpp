@@ -89,7 +89,7 @@ TEST(PlanarAsRobot, SliderCrankReadsTheSame) {
   model.sliders.push_back({"rail", piston, a, b, {}});
   natural::add_relative(model, "stroke", Type::relative_position, {a, b, piston});
   natural::add_relative(model, "reach", Type::relative_position, {o, pin, piston});
-  model.motors.push_back({"push", RelativeIndex(0), Law(0.0), {}});
+  model.motors.push_back({"push", RelativeIndex(0), Law(0.0), 1, 0, {}});
   expect_same(model);
 }
 

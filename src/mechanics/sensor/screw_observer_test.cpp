@@ -20,34 +20,6 @@ std::shared_ptr<const Tree> tree_of(const Robot& robot) {
   return *tree;
 }
 
-/// Sensors of every type on every link and joint.
-void equip(Model& model, RandomInstant& random) {
-  const int links = static_cast<int>(model.robot.links.size());
-  const auto place = [&] { return Eigen::Vector3d(0.5 * random.vector(3)); };
-  for (const SensorTypeInfo& type : sensor_types()) {
-    if (type.spatial_place.size() < 2 && type.type != SensorType::distance) continue;
-    if (type.spatial_place[0] == "joint") continue;
-    for (int link = 0; link < links; ++link) {
-      Sensor& s = add_sensor(model, type.type, std::string(type.name) + " " + model.robot.links[link].name);
-      s.on = {link, place()};
-      s.other = {link % 2 == 0 ? -1 : 0, place()};
-      s.R_BS = random.rotation();
-    }
-  }
-  for (int j = 0; j < static_cast<int>(model.robot.joints.size()); ++j) {
-    const Joint& joint = model.robot.joints[j];
-    if (joint.type == JointType::fixed) continue;
-    for (const SensorType type : {SensorType::encoder, SensorType::tachometer, SensorType::torque}) {
-      Sensor& s = add_sensor(model, type, std::string(info(type).name) + " " + joint.name);
-      s.coordinate = j;
-      s.freedom = freedoms(joint.type) - 1;
-    }
-    Sensor& cell = add_sensor(model, SensorType::load_cell, "load " + joint.name);
-    cell.reaction = joint.name;
-    cell.R_BS = random.rotation();
-  }
-}
-
 Instant instant_of(const Tree& tree, const Eigen::VectorXd& q, int directions, RandomInstant& random) {
   const int wrenches = static_cast<int>(tree.bodies().size() + tree.loops().size());
   return random.at(q, tree.freedoms(), 6 * wrenches, tree.freedoms(), directions);

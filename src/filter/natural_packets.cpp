@@ -1,0 +1,191 @@
+#include "kinegraph/filter/natural_packets.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kinegraph/mechanics/natural/implementation.hpp"
+
+namespace kinegraph::filter {
+namespace {
+
+using natural::Operand;
+template <class E>
+using Constraints = std::vector<natural::PlacedConstraint<E>>;
+template <class E>
+using Forces = std::vector<natural::PlacedForce<E>>;
+
+static_assert(std::tuple_size_v<natural::Constraints> == 7 && std::tuple_size_v<natural::Forces> == 4,
+              "a new type of constraint or force needs its list in PacketProgram");
+
+}  // namespace
+
+/// The mechanism as plain data, and what that data is.
+struct NaturalPackets::Tables {
+  NaturalSaddle saddle;
+  NaturalScales scales;
+  std::vector<int> forces;
+  std::vector<double> constants;
+  std::vector<PacketConstraint<natural::ConstantDistance>> distances;
+  std::vector<PacketConstraint<natural::RigidPoint>> rigid_points;
+  std::vector<PacketConstraint<natural::SliderConstraint>> sliders;
+  std::vector<PacketConstraint<natural::AbsoluteAngle>> angles;
+  std::vector<PacketConstraint<natural::RelativeAngle>> relative_angles;
+  std::vector<PacketConstraint<natural::RelativePosition>> relative_positions;
+  std::vector<PacketDriver> drivers;
+  std::vector<PacketForce<natural::SpringForce>> springs;
+  std::vector<PacketForce<natural::CoordinateSpringForce>> coordinate_springs;
+  std::vector<PacketTorque> torques;
+  std::vector<PacketNoise> noises;
+  PacketProgram program;
+
+  Tables(const natural::System& system, const NaturalSaddle& from, const PlantOptions& options, NaturalScales sizes)
+      : saddle(from), scales(std::move(sizes)), forces(options.forces) {
+    const natural::System::Implementation& s = system.implementation();
+    program.n = system.coordinates();
+    program.m = system.constraints();
+    program.places = static_cast<int>(system.jacobian_pattern().size());
+    take(s, distances), take(s, rigid_points), take(s, sliders), take(s, angles), take(s, relative_angles);
+    take(s, relative_positions), take(s, springs), take(s, coordinate_springs);
+    for (const auto& c : std::get<Constraints<natural::DriverConstraint>>(s.constraints)) {
+      drivers.push_back({c.row, slot(c.operands[0]), place(c.columns[0])});
+    }
+    for (const auto& f : std::get<Forces<natural::BodyTorqueForce>>(s.forces)) {
+      PacketTorque& torque = torques.emplace_back();
+      for (int k = 0; k < 4; ++k) torque.slot[k] = slot(f.operands[k]), torque.target[k] = target(f.operands[k]);
+    }
+    for (const PlantNoise& noise : options.noises) {
+      noises.push_back({noise.column, noise.kind == Disturbance::Kind::acceleration});
+    }
+    link();
+  }
+
+ private:
+  int slot(const Operand& o) {
+    if (o.moves()) return o.index;
+    const auto found = std::find(constants.begin(), constants.end(), o.constant);
+    const int at = static_cast<int>(found - constants.begin());
+    if (found == constants.end()) constants.push_back(o.constant);
+    return program.n + at;
+  }
+  int place(int column) const { return column < 0 ? program.places : column; }
+  int target(const Operand& o) const { return o.moves() ? o.index : program.n + program.m; }
+
+  template <class E>
+  void take(const natural::System::Implementation& s, std::vector<PacketConstraint<E>>& list) {
+    for (const auto& c : std::get<Constraints<E>>(s.constraints)) {
+      PacketConstraint<E>& placed = list.emplace_back();
+      placed.equation = c.equation;
+      placed.row = c.row;
+      placed.merged = c.merged;
+      for (int k = 0; k < E::kCoordinates; ++k) {
+        placed.slot[k] = slot(c.operands[k]);
+        placed.place[k] = place(c.columns[k]);
+      }
+    }
+  }
+  template <class E>
+  void take(const natural::System::Implementation& s, std::vector<PacketForce<E>>& list) {
+    for (const auto& f : std::get<Forces<E>>(s.forces)) {
+      PacketForce<E>& placed = list.emplace_back();
+      placed.equation = f.equation;
+      for (int k = 0; k < E::kCoordinates; ++k) {
+        placed.slot[k] = slot(f.operands[k]);
+        placed.target[k] = target(f.operands[k]);
+      }
+    }
+  }
+
+  void link() {
+    const auto list = []<class T>(const std::vector<T>& x) {
+      return PlainList<T>{x.data(), static_cast<int>(x.size())};
+    };
+    program.constants = list(constants);
+    program.distances = list(distances);
+    program.rigid_points = list(rigid_points);
+    program.sliders = list(sliders);
+    program.angles = list(angles);
+    program.relative_angles = list(relative_angles);
+    program.relative_positions = list(relative_positions);
+    program.drivers = list(drivers);
+    program.springs = list(springs);
+    program.coordinate_springs = list(coordinate_springs);
+    program.torques = list(torques);
+    program.saddle = saddle.plan();
+    program.noises = list(noises);
+    program.forces = list(forces);
+    program.sharpness = list(scales.sharpness);
+    program.length = list(scales.length);
+    program.size = scales.size;
+  }
+};
+
+NaturalPackets::NaturalPackets(std::shared_ptr<const natural::System> system, const NaturalSaddle& saddle,
+                               const PlantOptions& options, NaturalScales scales)
+    : system_(std::move(system)),
+      tables_(std::make_shared<const Tables>(*system_, saddle, options, std::move(scales))),
+      tableau_(options.integrator),
+      kernel_(&packet_kernel()) {
+  const PacketProgram& p = tables_->program;
+  const int stages = tableau_.stages;
+  work_.resize(packet_work(p, stages) + kPacketMost);
+  law_.resize(static_cast<std::size_t>(stages + 1) * (p.n + p.torques.count + 3 * p.drivers.count));
+  a_.resize(static_cast<std::size_t>(stages) * stages);
+  b_.resize(stages);
+  time_.resize(stages + 1);
+}
+
+PacketStates NaturalPackets::states(int count, int stride, const double* x, bool* done) {
+  constexpr std::uintptr_t kAlign = kPacketMost * sizeof(double);
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(work_.data());
+  double* work = work_.data() + (kAlign - begin % kAlign) % kAlign / sizeof(double);
+  return {count, stride, x, done, work};
+}
+
+// What does not depend on the state.
+PacketTime NaturalPackets::at(double t, int place) {
+  const PacketProgram& p = tables_->program;
+  const natural::System::Implementation& s = system_->implementation();
+  double* force = law_.data() + static_cast<std::size_t>(place) * (p.n + p.torques.count + 3 * p.drivers.count);
+  double *torque = force + p.n, *driver = torque + p.torques.count;
+  const PacketTime time{force, torque, driver};
+  std::copy(s.constant_force.begin(), s.constant_force.end(), force);
+  for (const auto& f : std::get<Forces<natural::PointLoadForce>>(s.forces)) {
+    const auto local = f.equation.force({}, {}, t);
+    for (int k = 0; k < 2; ++k) {
+      if (f.operands[k].moves()) force[f.operands[k].index] += local[k];
+    }
+  }
+  for (int j = 0; j < system_->motors(); ++j) force[system_->motor_coordinate()[j]] += system_->motor_law(j, t);
+  for (const auto& f : std::get<Forces<natural::BodyTorqueForce>>(s.forces)) {
+    *torque++ = f.equation.torque(t) / (f.equation.length * f.equation.length);
+  }
+  for (const auto& c : std::get<Constraints<natural::DriverConstraint>>(s.constraints)) {
+    const Taylor2 f = c.equation.law.taylor(t);
+    *driver++ = f.x, *driver++ = f.d, *driver++ = f.dd;
+  }
+  return time;
+}
+
+void NaturalPackets::step(double t, double h, int count, int stride, const double* x, const double* force, double* next,
+                          bool* done) {
+  const int stages = tableau_.stages;
+  for (int s = 0; s < stages; ++s) {
+    time_[s] = at(t + tableau_.c[s] * h, s);
+    b_[s] = h * tableau_.b[s];
+    for (int j = 0; j < stages; ++j) a_[s * stages + j] = h * tableau_.a[s][j];
+  }
+  time_[stages] = at(t + h, stages);
+  const double* unknown = tables_->forces.empty() ? nullptr : force;
+  kernel_->step(tables_->program, states(count, stride, x, done),
+                {stages, a_.data(), b_.data(), time_.data(), unknown, next});
+}
+
+void NaturalPackets::directions(int count, int stride, const double* x, double* out, bool* done) {
+  kernel_->kick(tables_->program, states(count, stride, x, done), {nullptr, {}, out, nullptr});
+}
+
+void NaturalPackets::kick(double t, int count, int stride, double* x, const double* kicks, bool* done) {
+  kernel_->kick(tables_->program, states(count, stride, x, done), {kicks, at(t, 0), nullptr, x});
+}
+
+}  // namespace kinegraph::filter

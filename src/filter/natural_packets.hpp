@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kinegraph/filter/natural_packet.hpp"
+#include "kinegraph/filter/natural_saddle.hpp"
+#include "kinegraph/filter/plant.hpp"
+#include "kinegraph/mechanics/natural/system.hpp"
+
+namespace kinegraph::filter {
+
+/// What the projection of a planar mechanism measures by.
+struct NaturalScales {
+  std::vector<double> length;     ///< n: what counts as far for a coordinate
+  std::vector<double> sharpness;  ///< m: one over the rounding of a row of Φ; 0: redundant
+  double size = 1;                ///< of the mechanism, its place included
+};
+
+/// Many states of a planar mechanism at once, several in a vector register: what each of them would give alone, to
+/// rounding. It depends on that state alone, bit by bit, and not on the processor. States are `stride` numbers apart;
+/// done[i] is false where state i is not regular and must be asked about alone.
+class NaturalPackets {
+ public:
+  NaturalPackets(std::shared_ptr<const natural::System> system, const NaturalSaddle& saddle,
+                 const PlantOptions& options, NaturalScales scales);
+
+  /// A step of the integrator. force: the unknown ones of the first state, `stride` apart; null: none.
+  void step(double t, double h, int count, int stride, const double* x, const double* force, double* next, bool* done);
+  /// How the velocities answer to each noise: n × noises per state, column by column.
+  void directions(int count, int stride, const double* x, double* out, bool* done);
+  /// v and q changed along these directions, then onto the constraints. kicks: by state and noise, of v and of q.
+  void kick(double t, int count, int stride, double* x, const double* kicks, bool* done);
+
+  void use(const PacketKernel& kernel) { kernel_ = &kernel; }  ///< another than this processor's best
+
+ private:
+  struct Tables;
+  PacketStates states(int count, int stride, const double* x, bool* done);
+  PacketTime at(double t, int place);
+
+  std::shared_ptr<const natural::System> system_;
+  std::shared_ptr<const Tables> tables_;  // read only: shared by copies
+  step::Tableau tableau_;
+  const PacketKernel* kernel_;
+  std::vector<double> work_, law_, a_, b_;
+  std::vector<PacketTime> time_;
+};
+
+}  // namespace kinegraph::filter

@@ -1,0 +1,222 @@
+#include "kinegraph/identify/problem.hpp"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <limits>
+
+#include "kinegraph/identify/problem_implementation.hpp"
+
+namespace kinegraph::identify {
+namespace {
+
+using Eigen::Matrix3d;
+using maximal::Mechanism;
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Problem::Implementation::Implementation(const Model& model, std::shared_ptr<const Mechanism> machine, const Run& given,
+                                        const maximal::Regularization& regularization, const Weights& weights)
+    : mechanism(std::move(machine)),
+      run(given),
+      root_kappa(std::sqrt(weights.kappa)),
+      weight(*mechanism, root_kappa),
+      step(mechanism, regularization),
+      readings(model, mechanism, weights),
+      start(mechanism, weight),
+      pairs{KnotPair(mechanism->tangent() / 6), KnotPair(mechanism->tangent() / 6)},
+      between(mechanism->tangent() / 6),
+      n(mechanism->tangent()),
+      grips(mechanism->freedoms().size() * static_cast<std::size_t>(steps()), maximal::Grip::none),
+      plain(run.readings.size(), {kNone, kNone, kNone, kNone, kNone, kNone}),
+      impulses(n, steps()),
+      after(n),
+      change(n) {
+  const int count = static_cast<int>(run.readings.size());
+  for (int k = 0, at = 0; k <= steps(); ++k) {
+    first_reading.push_back(at);
+    while (at < count && (run.readings[at].knot <= k || k == steps() - 1)) ++at;
+  }
+}
+
+void Problem::Implementation::set_machine(const MachinePoint& machine, bool slopes) {
+  step.set_numbers(machine.numbers);
+  numbers = machine.numbers;
+  p = static_cast<int>(machine.directions.cols());
+  if (slopes) step.set_directions(machine.directions);
+  readings.set_machine(machine);
+  start.set_machine(machine);
+  rows.reset(n, slopes ? p : 0);
+}
+
+/// √κ M (v⁺ − φ(q, v)), in `impulses`.
+bool Problem::Implementation::step_residual(const double* q, const KnotPair& before, const KnotPair& next, int k) {
+  maximal::Grip* grip = grips.data() + mechanism->freedoms().size() * static_cast<std::size_t>(k);
+  if (!step.advance(q, before.v(), run.input[k], grip, after.data())) return false;
+  for (int i = 0; i < n; ++i) change[i] = next.v()[i] - after[i];
+  weight.apply(change.data(), impulses.col(k).data());
+  const double square = impulses.col(k).squaredNorm();
+  impulse_cost += square;
+  return std::isfinite(square);
+}
+
+/// Rows √κ M (v⁺ − φ(q, v; x)) by the poses of the knots before, at and after q, and by x:
+///
+///     −√κ M φ_v ∂v        √κ M (∂v⁺ − φ_q − φ_v ∂v)        √κ M ∂v⁺        −√κ M φ_x
+void Problem::Implementation::step_rows(const KnotPair& before, const KnotPair& next, int k) {
+  step.differentiate(derivative);
+  rows.clear();
+  for (int i = 0; i < n; ++i) rows.add(impulses(i, k));
+  using Wide = Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor>;
+  using Rows = Eigen::Map<Wide, 0, Eigen::OuterStride<>>;
+  using Block = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+  const double shift = 1 / before.h(), shift_next = 1 / next.h();
+  for (int b = 0; b < n / 6; ++b) {
+    Rows turn(derivative.row(6 * b).data(), 3, 2 * n + p, Eigen::OuterStride<>(2 * n + p));
+    Rows move(derivative.row(6 * b + 3).data(), 3, 2 * n + p, Eigen::OuterStride<>(2 * n + p));
+    for (int c = 0; c < 2 * n + p; ++c) {
+      const Eigen::Vector3d column = turn.col(c);
+      turn.col(c).noalias() = weight.inertia(b) * column;
+    }
+    move *= weight.mass(b);
+    for (int half = 0; half < 2; ++half) {
+      const Rows& from = half == 0 ? turn : move;
+      const int r = 6 * b + 3 * half;
+      Rows out(rows.states(r), 3, 3 * n, Eigen::OuterStride<>(3 * n));
+      for (int j = 0; j < n / 6; ++j) {
+        const Block by_spin = from.middleCols<3>(n + 6 * j), by_speed = from.middleCols<3>(n + 6 * j + 3);
+        const Matrix3d& T = before.turn(j);
+        out.middleCols<3>(6 * j) = by_spin * T.transpose();
+        out.middleCols<3>(6 * j + 3) = by_speed * shift;
+        out.middleCols<3>(n + 6 * j) = -(by_spin * T) - from.middleCols<3>(6 * j);
+        out.middleCols<3>(n + 6 * j + 3) = -by_speed * shift - from.middleCols<3>(6 * j + 3);
+      }
+      if (half == 0) {
+        out.middleCols<3>(n + 6 * b).noalias() -= weight.inertia(b) * next.turn(b).transpose();
+        out.middleCols<3>(2 * n + 6 * b).noalias() = weight.inertia(b) * next.turn(b);
+      } else {
+        for (int i = 0; i < 3; ++i) {
+          out(i, n + 6 * b + 3 + i) -= weight.mass(b) * shift_next;
+          out(i, 2 * n + 6 * b + 3 + i) = weight.mass(b) * shift_next;
+        }
+      }
+      if (p > 0) Rows(rows.border(r), 3, p, Eigen::OuterStride<>(p)) = -from.rightCols(p);
+    }
+  }
+}
+
+template <class Sink>
+double Problem::Implementation::visit(const std::vector<double>& poses, bool slopes, const Sink& sink) {
+  impulse_cost = reading_cost = 0;
+  last = poses;
+  reading_rows = 0;
+  KnotPair *before = &pairs[0], *next = &pairs[1];
+  before->set(pose(poses, -1), pose(poses, 0), length(-1), slopes);
+  rows.clear();
+  double cost = start.add(pose(poses, -1), *before, slopes ? &rows : nullptr);
+  if (slopes) sink(0, rows);
+  for (int k = 0; k < steps(); ++k) {
+    const double* q = pose(poses, k);
+    next->set(q, pose(poses, k + 1), length(k), slopes);
+    if (!step_residual(q, *before, *next, k)) return kInfinite;
+    if (slopes) step_rows(*before, *next, k), sink(k, rows);
+    rows.clear();
+    double fraction = -1;
+    for (int i = first_reading[k]; i < first_reading[k + 1]; ++i) {
+      const Reading& reading = run.readings[i];
+      if (reading.fraction != fraction) between.set(q, *before, *next, fraction = reading.fraction, slopes);
+      cost += readings.add(reading, between, plain[i].data(), slopes ? &rows : nullptr);
+      for (int c = 0; c < 6; ++c) {
+        if (std::isnan(plain[i][c])) continue;
+        ++reading_rows;
+        reading_cost += std::pow(plain[i][c] / readings.noise(readings.first_channel(reading.sensor) + c), 2);
+      }
+    }
+    if (slopes && rows.count() > 0) sink(k, rows);
+    std::swap(before, next);
+  }
+  cost += impulse_cost;
+  return std::isfinite(cost) ? cost : kInfinite;
+}
+
+// ---- Problem -----------------------------------------------------------------------------------------------------
+
+Problem::Problem(const Model& model, std::shared_ptr<const Mechanism> mechanism, const Run& run,
+                 const maximal::Regularization& regularization, const Weights& weights)
+    : implementation_(std::make_unique<Implementation>(model, std::move(mechanism), run, regularization, weights)) {}
+Problem::Problem(Problem&&) noexcept = default;
+Problem& Problem::operator=(Problem&&) noexcept = default;
+Problem::~Problem() = default;
+
+int Problem::knots() const { return implementation_->run.knots() + 1; }
+int Problem::unknowns() const { return implementation_->n; }
+double Problem::step_length() const {
+  const Run& run = implementation_->run;
+  return (run.times.back() - run.times.front()) / std::max(1, implementation_->steps());
+}
+
+double Problem::cost(const MachinePoint& machine, const std::vector<double>& poses) {
+  implementation_->set_machine(machine, false);
+  return implementation_->visit(poses, false, [](int, RowBlock&) {});
+}
+
+double Problem::linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow) {
+  implementation_->set_machine(machine, true);
+  arrow.clear();
+  return implementation_->visit(poses, true, [&](int k, RowBlock& rows) {
+    arrow.add_rows(k, rows.states(0), rows.border(0), rows.residual(), rows.count());
+  });
+}
+
+void Problem::measure(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow,
+                      int steps, Eigen::MatrixXd& information, Eigen::MatrixXd& scatter) {
+  Implementation& all = *implementation_;
+  all.set_machine(machine, true);
+  Eigen::VectorXd score = Eigen::VectorXd::Zero(all.p);
+  int block = 0;
+  const auto close = [&] {
+    scatter += score * score.transpose();
+    score.setZero();
+  };
+  all.visit(poses, true, [&](int k, RowBlock& rows) {
+    // what is left over at the end belongs to the last block
+    const int now = std::min(k / steps, std::max(0, all.steps() / steps - 1));
+    if (now != block) close(), block = now;
+    arrow.add_score(k, rows.states(0), rows.border(0), rows.residual(), rows.count(), 3, score);
+    arrow.add_information(k, rows.states(0), rows.border(0), rows.count(), 3, information);
+  });
+  close();
+}
+
+void Problem::retract(const std::vector<double>& poses, const linear::Arrowhead& arrow, double share,
+                      std::vector<double>& moved) const {
+  const Implementation& all = *implementation_;
+  moved.resize(poses.size());
+  Eigen::VectorXd step(all.n);
+  const std::size_t stored = static_cast<std::size_t>(all.mechanism->stored());
+  for (int k = 0; k < knots(); ++k) {
+    step = share * arrow.step(k);
+    maximal::retract(all.n / 6, poses.data() + k * stored, step.data(), moved.data() + k * stored);
+  }
+}
+
+double Problem::impulse_cost() const {
+  return implementation_->impulse_cost / (implementation_->root_kappa * implementation_->root_kappa);
+}
+double Problem::reading_cost() const { return implementation_->reading_cost; }
+long Problem::impulse_rows() const { return static_cast<long>(implementation_->n) * implementation_->steps(); }
+long Problem::reading_rows() const { return implementation_->reading_rows; }
+
+std::vector<double> Problem::residuals(int channel) const {
+  const Implementation& all = *implementation_;
+  const int sensor = all.readings.sensor_of(channel), c = channel - all.readings.first_channel(sensor);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < all.plain.size(); ++i) {
+    if (all.run.readings[i].sensor == sensor && !std::isnan(all.plain[i][c])) out.push_back(-all.plain[i][c]);
+  }
+  return out;
+}
+
+}  // namespace kinegraph::identify

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kinegraph/identify/parameters.hpp"
+#include "kinegraph/identify/run.hpp"
+#include "kinegraph/linear/arrowhead.hpp"
+#include "kinegraph/step/regularized_step.hpp"
+
+namespace kinegraph::identify {
+
+/// How residuals are weighed against each other.
+struct Weights {
+  double kappa = 100;         ///< of squared impulses [N s, N m s] against squared readings over their `noise`
+  std::vector<double> noise;  ///< per channel of all sensors in turn; one that is not above zero counts as 1
+  std::string loss = "none";  ///< of readings: none | huber | cauchy | tukey, as graph/noise has them
+  double loss_scale = 3;      ///< in standard deviations
+};
+
+/// The least-squares problem of one run: poses at knots −1 … K, and parameters.
+///
+///     rₖ = √κ M (vₖ₊₁ − φ(qₖ, vₖ, uₖ; χ)),   vₖ = (qₖ ⊟ qₖ₋₁)/hₖ₋₁           k = 0 … K − 1
+///          M: of the model as given, not of χ: else light machines would explain everything
+///     readings   (y − scale · h(q(s), v(s), a) − bias) / σ
+///     start      distance of q₀ to the constraints, and of v₀ to their tangent     (002, eqs. 3.16, 3.17 corrected)
+///
+/// All of them touch three successive knots at most.
+class Problem {
+ public:
+  Problem(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism, const Run& run,
+          const maximal::Regularization& regularization, const Weights& weights);
+  Problem(Problem&&) noexcept;
+  Problem& operator=(Problem&&) noexcept;
+  ~Problem();
+
+  int knots() const;     ///< K + 2
+  int unknowns() const;  ///< per knot: 6 per body
+
+  /// Σ squares of all weighed residuals (after the loss). Infinite where a step has no answer.
+  double cost(const MachinePoint& machine, const std::vector<double>& poses);
+  /// The same, with the normal equations in `arrow`.
+  double linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow);
+  /// Adds what the rows say of the parameters, states eliminated: their information, and Σ of the squares of scores of
+  /// blocks of `steps` steps. `arrow` has been linearised there, and holds the response of the border.
+  void measure(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow, int steps,
+               Eigen::MatrixXd& information, Eigen::MatrixXd& scatter);
+  double step_length() const;  ///< s: mean over the run
+  /// Poses moved by the arrow's steps.
+  void retract(const std::vector<double>& poses, const linear::Arrowhead& arrow, double share,
+               std::vector<double>& moved) const;
+
+  // ---- of the last cost() or linearize()
+  double impulse_cost() const;  ///< Σ |M (v⁺ − φ)|², without κ
+  double reading_cost() const;  ///< Σ of squared readings' residuals, whitened
+  long impulse_rows() const;
+  long reading_rows() const;
+  /// Residuals of one channel (of all sensors in turn), unwhitened, by time; for whiteness and for R.
+  std::vector<double> residuals(int channel) const;
+  /// Impulse residuals along each freedom, by step: for Ω.
+  Eigen::MatrixXd impulse_residuals() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace kinegraph::identify

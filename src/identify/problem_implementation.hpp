@@ -1,0 +1,50 @@
+#pragma once
+
+#include "kinegraph/identify/problem.hpp"
+#include "kinegraph/identify/problem_readings.hpp"
+#include "kinegraph/identify/problem_start.hpp"
+
+namespace kinegraph::identify {
+
+/// Impulse residuals of one step and their rows; of the readings within it; sums.
+struct Problem::Implementation {
+  Implementation(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism, const Run& run,
+                 const maximal::Regularization& regularization, const Weights& weights);
+
+  int steps() const { return run.knots() - 1; }
+  double length(int k) const { return run.input[k < 0 ? 0 : k].h; }  // knot −1 is a first step's length before 0
+  const double* pose(const std::vector<double>& poses, int knot) const {
+    return poses.data() + static_cast<std::size_t>(knot + 1) * mechanism->stored();
+  }
+  void set_machine(const MachinePoint& machine, bool slopes);
+
+  /// Passes all rows to `sink(k, rows)`, k: the first of the three poses that they touch. Without slopes: no rows.
+  template <class Sink>
+  double visit(const std::vector<double>& poses, bool slopes, const Sink& sink);
+  bool step_residual(const double* q, const KnotPair& before, const KnotPair& after, int k);
+  void step_rows(const KnotPair& before, const KnotPair& after, int k);
+
+  std::shared_ptr<const maximal::Mechanism> mechanism;
+  Run run;
+  double root_kappa;
+  ImpulseWeight weight;
+  step::RegularizedStep step;
+  ReadingRows readings;
+  StartRows start;
+  KnotPair pairs[2];
+  Interpolation between;
+  int n = 0, p = 0;
+  std::vector<maximal::Grip> grips;          // per step and freedom: what friction did last
+  std::vector<int> first_reading;            // per step, and one more
+  std::vector<std::array<double, 6>> plain;  // per reading: residuals, not whitened
+  Eigen::MatrixXd impulses;                  // per step: √κ M (v⁺ − φ)
+  std::vector<double> after, change;
+  std::vector<double> last;  // poses of the last evaluation
+  Eigen::VectorXd numbers;   // and the machine's numbers
+  step::RegularizedStep::Matrix derivative;
+  RowBlock rows;
+  double impulse_cost = 0, reading_cost = 0;
+  long reading_rows = 0;
+};
+
+}  // namespace kinegraph::identify

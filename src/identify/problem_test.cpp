@@ -1,0 +1,139 @@
+#include "kinegraph/identify/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kinegraph/identify/synthetic_test.hpp"
+
+namespace kinegraph::identify {
+namespace {
+
+using Eigen::VectorXd;
+
+/// Gradients of the cost against differences: rows and residuals of all kinds at once, at states that do not follow the
+/// machine's laws.
+void check_gradient(const Model& model, const std::vector<std::string>& names, Synthetic made, const Weights& weights,
+                    double disorder, double tolerance) {
+  std::vector<FreeParameter> free;
+  for (const std::string& name : names) free.emplace_back().name = name;
+  const Parameters parameters = free_parameters(model, free);
+  Problem problem(model, parameters.shared_mechanism(), made.run, {1e-6, 1e-6, 0.02}, weights);
+  const int n = problem.unknowns(), bodies = n / 6, stored = 7 * bodies;
+  Random random(5);
+  VectorXd move(n);
+  for (int k = 2; k < problem.knots(); ++k) {  // the first state keeps its joints closed, as its rows assume
+    for (double& x : move) x = disorder * random.normal();
+    maximal::retract(bodies, made.poses.data() + k * stored, move.data(), made.poses.data() + k * stored);
+  }
+  linear::Arrowhead arrow;
+  arrow.reset(n, problem.knots(), parameters.size());
+  VectorXd x = parameters.start();
+  const MachinePoint machine = *parameters.at(x);
+  const double cost = problem.linearize(machine, made.poses, arrow);
+  EXPECT_NEAR(problem.cost(machine, made.poses), cost, 1e-9 * cost);
+  ASSERT_GT(cost, 0);
+  const double e = 1e-6;
+  double scale = 0;
+  for (int k = 0; k < problem.knots(); ++k) scale = std::max(scale, arrow.gradient(k).cwiseAbs().maxCoeff());
+  for (int k = 0; k < problem.knots(); ++k) {
+    const VectorXd gradient = arrow.gradient(k);
+    for (int i = 0; i < n; ++i) {
+      const auto at = [&](double by) {
+        std::vector<double> poses = made.poses;
+        move.setZero();
+        move[i] = by;
+        maximal::retract(bodies, poses.data() + k * stored, move.data(), poses.data() + k * stored);
+        return problem.cost(machine, poses);
+      };
+      EXPECT_NEAR(gradient[i], (at(e) - at(-e)) / (4 * e), tolerance * scale) << "knot " << k << ", unknown " << i;
+    }
+  }
+  const VectorXd border = arrow.border_gradient();
+  for (int i = 0; i < parameters.size(); ++i) {
+    const auto at = [&](double by) {
+      VectorXd moved = x;
+      moved[i] += by;
+      return problem.cost(*parameters.at(moved), made.poses);
+    };
+    EXPECT_NEAR(border[i], (at(e) - at(-e)) / (4 * e), tolerance * (border.cwiseAbs().maxCoeff() + cost))
+        << parameters.names()[i];
+  }
+}
+
+Model furuta_with_all() {
+  Model model = with_encoders(furuta());
+  for (int j = 0; j < 2; ++j)
+    model.sensors.push_back(sensor_of(SensorType::tachometer, "tacho" + std::to_string(j), j));
+  model.sensors[0].channels[0].scale = 1.1;
+  model.sensors[1].channels[0].bias = 0.2;
+  return model;
+}
+
+Synthetic short_record(const Model& model, std::vector<double> fractions) {
+  SyntheticOptions options;
+  options.duration = 0.06;
+  options.fractions = std::move(fractions);
+  options.control = [](double t, int f) { return f == 0 ? 0.2 + t : 0.1; };
+  Synthetic made = record(with_encoders(furuta()), options);
+  for (std::size_t i = 0, count = made.run.readings.size(); i < count; ++i) {
+    Reading rate = made.run.readings[i];
+    if ((rate.sensor += 2) < static_cast<int>(model.sensors.size())) rate.y[0] = 0.3, made.run.readings.push_back(rate);
+  }
+  std::stable_sort(made.run.readings.begin(), made.run.readings.end(), [](const Reading& a, const Reading& b) {
+    return std::pair(a.knot, a.fraction) < std::pair(b.knot, b.fraction);
+  });
+  return made;
+}
+
+const std::vector<std::string> kFurutaFree = {"arm.izz",       "pendulum.ixx",      "pendulum.mass",
+                                              "elbow.damping", "shoulder.armature", "pendulum.com_z"};
+
+TEST(Problem, GradientsOfSmoothMotion) {
+  const Model model = furuta_with_all();
+  check_gradient(model, kFurutaFree, short_record(model, {0, 0.3, 0.75}), {100, {0.5, 0.3, 2, 3}, "none", 3}, 1e-4,
+                 1e-5);
+}
+
+TEST(Problem, GradientsWithDryFriction) {
+  Model model = furuta_with_all();
+  model.robot.joints[0].dynamics[0].friction = 1;      // holds
+  model.robot.joints[1].dynamics[0].friction = 0.001;  // slips
+  check_gradient(model, {"elbow.dry", "elbow.damping", "arm.izz", "pendulum.mass"}, short_record(model, {0.5}),
+                 {100, {1, 1, 1, 1}, "none", 3}, 3e-3, 1e-5);
+}
+
+TEST(Problem, GradientsWithALoss) {
+  const Model model = furuta_with_all();
+  for (const char* loss : {"huber", "cauchy", "tukey"}) {
+    check_gradient(model, {"arm.izz"}, short_record(model, {0, 0.5}), {100, {2e-4, 2e-4, 0.1, 0.1}, loss, 3}, 1e-4,
+                   3e-4);
+  }
+}
+
+TEST(Problem, ReadingsThatAreMissingDoNotCount) {
+  const Model model = furuta_with_all();
+  Synthetic made = short_record(model, {0});
+  const Parameters parameters = free_parameters(model, {{.name = "arm.izz", .prior = {}}});
+  Problem problem(model, parameters.shared_mechanism(), made.run, {}, {});
+  const MachinePoint machine = *parameters.at(parameters.start());
+  EXPECT_TRUE(std::isfinite(problem.cost(machine, made.poses)));
+  const long rows = problem.reading_rows();
+  made.run.readings[3].y[0] = std::numeric_limits<double>::quiet_NaN();
+  Problem fewer(model, parameters.shared_mechanism(), made.run, {}, {});
+  EXPECT_TRUE(std::isfinite(fewer.cost(machine, made.poses)));
+  EXPECT_EQ(fewer.reading_rows(), rows - 1);
+}
+
+TEST(Problem, AnglesAreComparedTheShorterWayRound) {
+  const Model model = with_encoders(furuta());
+  Synthetic made = short_record(model, {0});
+  const Parameters parameters = free_parameters(model, {{.name = "arm.izz", .prior = {}}});
+  const MachinePoint machine = *parameters.at(parameters.start());
+  Problem plain(model, parameters.shared_mechanism(), made.run, {}, {});
+  const double cost = plain.cost(machine, made.poses);
+  for (Reading& reading : made.run.readings) reading.y[0] += 2 * std::numbers::pi * (reading.knot % 3 - 1);
+  Problem turned(model, parameters.shared_mechanism(), made.run, {}, {});
+  EXPECT_NEAR(turned.cost(machine, made.poses), cost, 1e-9 * cost);
+}
+
+}  // namespace
+}  // namespace kinegraph::identify

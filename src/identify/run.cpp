@@ -1,0 +1,323 @@
+#include "kinegraph/identify/run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <set>
+
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/identify/run_inputs.hpp"
+#include "kinegraph/mechanics/maximal/conversion.hpp"
+#include "kinegraph/mechanics/sensor/screw_places.hpp"
+#include "kinegraph/model/columns.hpp"
+#include "kinegraph/model/joint_names.hpp"
+
+namespace kinegraph::identify {
+namespace {
+
+constexpr double kTurn = 2 * std::numbers::pi;
+constexpr double kDefaultNoise = 1e-3;
+constexpr double kSameTime = 1e-6;  // of a step: readings so near to a knot are at it
+constexpr int kFewestSteps = 3;
+
+bool slides(JointType type, int freedom) {
+  return type == JointType::prismatic || (type == JointType::cylindrical && freedom == 1) ||
+         (type == JointType::planar && freedom < 2);
+}
+
+/// A channel of a sensor.
+struct Channel {
+  int sensor = 0, row = 0;
+};
+
+class RunReader {
+ public:
+  RunReader(const Model& model, const maximal::Mechanism& mechanism, const RunOptions& options)
+      : mechanism_(mechanism), options_(options), inputs_(model, mechanism) {
+    found_.model = model;
+    for (int i = 0; i < static_cast<int>(model.sensors.size()); ++i) add_channels(i);
+    list_joint_columns();
+    for (std::string& column : motion_columns(model)) motion_.insert(std::move(column));
+    for (std::string& column : motion_columns(mechanism.tree().robot())) motion_.insert(std::move(column));
+  }
+
+  Result<Recordings> run(const std::vector<Trajectory>& tables) {
+    if (!(options_.step > 0) || !std::isfinite(options_.step)) {
+      error({}, fmt::format("the step between knots must be above 0, is {:.6g} s", options_.step));
+    }
+    if (tables.empty()) error({}, "no recording is given");
+    for (const Trajectory& table : tables) columns(table);
+    if (faults_.empty()) {
+      for (const Trajectory& table : tables) add(table);
+    }
+    if (!faults_.empty()) return Failure{Failure::Kind::bad_input, std::move(faults_)};
+    return std::move(found_);
+  }
+
+ private:
+  // ---- columns ----------------------------------------------------------------------------------------------
+
+  void add_channels(int sensor) {
+    const Sensor& it = found_.model.sensors[sensor];
+    for (int k = 0; k < static_cast<int>(it.channels.size()); ++k) {
+      channels_.emplace(it.channels[k].name, Channel{sensor, k});
+    }
+  }
+
+  /// Positions and rates that an encoder or a tachometer could read, though the model has none.
+  void list_joint_columns() {
+    const Model& model = found_.model;
+    if (!model.spatial()) {
+      for (int i = 0; i < static_cast<int>(model.relative.size()); ++i) {
+        const RelativeCoordinate& r = model.relative[i];
+        const bool slide = r.type == RelativeCoordinate::Type::relative_position;
+        could_add(r.name + ".q", SensorType::encoder, r.name, i, 0, slide);
+        could_add(r.name + ".v", SensorType::tachometer, r.name, i, 0, slide);
+      }
+      return;
+    }
+    for (int i = 0; i < static_cast<int>(model.robot.joints.size()); ++i) {
+      const Joint& joint = model.robot.joints[i];
+      const auto positions = position_names(joint.name, joint.type), rates = velocity_names(joint.name, joint.type);
+      const bool quaternion = positions.size() != rates.size();
+      for (int f = 0; f < static_cast<int>(rates.size()); ++f) {
+        const std::string name = rates.size() > 1 ? fmt::format("{}_{}", joint.name, f + 1) : joint.name;
+        if (!quaternion) could_add(positions[f], SensorType::encoder, name, i, f, slides(joint.type, f));
+        could_add(rates[f], SensorType::tachometer, name, i, f, slides(joint.type, f));
+      }
+    }
+  }
+
+  void could_add(const std::string& column, SensorType type, const std::string& name, int coordinate, int freedom,
+                 bool slide) {
+    Sensor sensor;
+    const bool position = type == SensorType::encoder;
+    sensor.name = position ? name : name + "_rate";
+    sensor.type = type;
+    sensor.coordinate = coordinate;
+    sensor.freedom = freedom;
+    SensorChannel channel;
+    channel.name = column;
+    channel.unit = slide ? "m" : "rad";
+    if (!position) channel.unit += "/s";
+    channel.circular = position && !slide;
+    channel.noise = options_.noise > 0 ? options_.noise : kDefaultNoise;
+    sensor.channels.push_back(channel);
+    possible_.emplace(column, std::move(sensor));
+  }
+
+  void columns(const Trajectory& table) {
+    int readings = 0;
+    for (int s = 0; s < table.series(); ++s) {
+      const std::string& name = table.names()[s];
+      const Location where{table.file, table.header_line,
+                           s < static_cast<int>(table.columns.size()) ? table.columns[s] : 0};
+      if (channels_.contains(name)) {
+        ++readings;
+      } else if (inputs_.takes(name)) {
+        continue;
+      } else if (const auto possible = possible_.find(name); possible != possible_.end()) {
+        add_sensor(possible->second);
+        ++readings;
+      } else if (motion_.contains(name)) {
+        found_.warnings.push_back({Severity::warning, where,
+                                   fmt::format("column {} is neither a reading nor an input: not used", quote(name))});
+      } else {
+        error(where, unknown(name));
+      }
+    }
+    if (readings == 0) {
+      error({table.file, table.header_line, 0},
+            fmt::format("no column is a reading of a sensor or joint; expected some of {}", few()));
+    }
+  }
+
+  void add_sensor(Sensor sensor) {
+    std::vector<Sensor>& all = found_.model.sensors;
+    const auto taken = [&] {
+      return std::any_of(all.begin(), all.end(), [&](const Sensor& other) { return other.name == sensor.name; });
+    };
+    while (taken()) sensor.name += "_";
+    all.push_back(std::move(sensor));
+    add_channels(static_cast<int>(all.size()) - 1);
+  }
+
+  std::vector<std::string> known() const {
+    std::vector<std::string> names;
+    for (const auto& [name, channel] : channels_) names.push_back(name);
+    for (const auto& [name, sensor] : possible_) names.push_back(name);
+    names.insert(names.end(), inputs_.columns().begin(), inputs_.columns().end());
+    return names;
+  }
+
+  std::string few() const {
+    constexpr std::size_t kMost = 6;
+    std::vector<std::string> names;
+    for (const auto& [name, channel] : channels_) names.push_back(name);
+    for (const auto& [name, sensor] : possible_) names.push_back(name);
+    const bool more = names.size() > kMost;
+    names.resize(std::min(names.size(), kMost));
+    return fmt::format("{}{}", fmt::join(names, ", "), more ? ", …" : "");
+  }
+
+  /// "theta.q [deg]": a unit that nobody would convert.
+  std::string unknown(const std::string& column) const {
+    const std::vector<std::string> names = known();
+    const std::string bare = column.substr(0, column.find_first_of(" \t[(/"));
+    if (bare != column && std::find(names.begin(), names.end(), bare) != names.end()) {
+      return fmt::format("column {}: units are not converted; expected '{}' in SI units", quote(column), bare);
+    }
+    std::string guess = did_you_mean(column, names);
+    if (guess.empty()) guess = "; expected some of " + few();
+    return fmt::format("column {} is neither a reading nor an input{}", quote(column), guess);
+  }
+
+  // ---- readings ---------------------------------------------------------------------------------------------
+
+  void add(const Trajectory& table) {
+    const auto line = [&](int i) { return i < static_cast<int>(table.lines.size()) ? table.lines[i] : 0; };
+    for (int i = 1; i < table.samples(); ++i) {
+      if (table.times()[i] >= table.times()[i - 1]) continue;
+      return error({table.file, line(i), 1},
+                   fmt::format("time goes backwards: {:.9g} after {:.9g}", table.times()[i], table.times()[i - 1]));
+    }
+    Run run;
+    run.file = table.file;
+    read(table, run);
+    if (run.readings.empty()) {
+      return error({table.file, 0, 0}, fmt::format("no readings between {:g} and {:g} s", options_.from, options_.to));
+    }
+    const double first = run.readings.front().t, last = run.readings.back().t;
+    const double steps = std::floor((last - first) / options_.step + kSameTime);
+    if (!(steps >= kFewestSteps)) {
+      return error({table.file, 0, 0}, fmt::format("the readings cover {:.6g} s: fewer than {} steps of {:.6g} s",
+                                                   last - first, kFewestSteps, options_.step));
+    }
+    constexpr double kMostSteps = 1e8;
+    if (steps > kMostSteps) return error({table.file, 0, 0}, "more than 1e8 steps: choose a longer step");
+    for (int k = 0; k <= static_cast<int>(steps); ++k) run.times.push_back(first + k * options_.step);
+    place(run);
+    run.input = inputs_.over(table, run.times);
+    add_references(run);
+    found_.runs.push_back(std::move(run));
+  }
+
+  void read(const Trajectory& table, Run& run) const {
+    std::map<int, std::vector<std::pair<int, int>>> parts;  // per sensor: series and row
+    for (int s = 0; s < table.series(); ++s) {
+      const auto channel = channels_.find(table.names()[s]);
+      if (channel != channels_.end()) parts[channel->second.sensor].emplace_back(s, channel->second.row);
+    }
+    for (int i = 0; i < table.samples(); ++i) {
+      for (const auto& [sensor, series] : parts) {
+        Reading reading;
+        reading.y.fill(std::numeric_limits<double>::quiet_NaN());
+        bool given = false;
+        for (const auto& [column, row] : series) {
+          reading.y[row] = table.at(i, column);
+          given = given || !std::isnan(reading.y[row]);
+        }
+        reading.t = table.times()[i] - found_.model.sensors[sensor].delay;
+        if (!given || reading.t < options_.from || reading.t > options_.to) continue;
+        reading.sensor = sensor;
+        reading.line = i < static_cast<int>(table.lines.size()) ? table.lines[i] : 0;
+        run.readings.push_back(reading);
+      }
+    }
+    std::stable_sort(run.readings.begin(), run.readings.end(),
+                     [](const Reading& a, const Reading& b) { return a.t < b.t; });
+    unwrap(run);
+  }
+
+  /// Angles that are read modulo a turn go on from the reading before.
+  void unwrap(Run& run) const {
+    std::map<std::pair<int, int>, double> last;
+    for (Reading& reading : run.readings) {
+      const Sensor& sensor = found_.model.sensors[reading.sensor];
+      for (int k = 0; k < static_cast<int>(sensor.channels.size()); ++k) {
+        if (!sensor.channels[k].circular || std::isnan(reading.y[k])) continue;
+        const auto [before, fresh] = last.emplace(std::pair(reading.sensor, k), reading.y[k]);
+        const double turn = kTurn * std::abs(sensor.channels[k].scale);
+        if (!fresh && turn > 0) reading.y[k] -= turn * std::round((reading.y[k] - before->second) / turn);
+        before->second = reading.y[k];
+      }
+    }
+  }
+
+  /// Between which knots each reading is. What is beyond the last is left out.
+  void place(Run& run) const {
+    const int steps = run.knots() - 1;
+    for (Reading& reading : run.readings) {
+      const double at = (reading.t - run.times.front()) / options_.step;
+      reading.knot = std::clamp(static_cast<int>(std::floor(at + kSameTime)), 0, steps);
+      reading.fraction = at - reading.knot;
+      if (std::abs(reading.fraction) < kSameTime) reading.fraction = 0;
+      if (reading.knot == steps) reading.knot = steps - 1, reading.fraction += 1;
+    }
+    std::erase_if(run.readings, [](const Reading& reading) { return reading.fraction > 1; });
+  }
+
+  /// Where the freedoms are near: as their encoders say, else where the motion starts.
+  void add_references(Run& run) const {
+    const screw::Tree& tree = mechanism_.tree();
+    const Eigen::VectorXd start = tree.start_position();
+    const std::vector<sensor::ScrewPlace> places = sensor::screw_places(found_.model, tree);
+    for (std::size_t f = 0; f < mechanism_.freedoms().size(); ++f) {
+      const maximal::Freedom& freedom = mechanism_.freedoms()[f];
+      const auto reads = [&](const sensor::ScrewPlace& place) { return !place.line && place.v == freedom.velocity; };
+      double near = freedom.position < 0 ? 0 : start[freedom.position];
+      std::size_t next = 0;
+      for (int k = 0; k + 1 < run.knots(); ++k) {
+        for (; next < run.readings.size() && run.readings[next].t <= run.times[k] + kSameTime * options_.step; ++next) {
+          const Reading& reading = run.readings[next];
+          const Sensor& sensor = found_.model.sensors[reading.sensor];
+          const sensor::ScrewPlace& place = places[reading.sensor];
+          if (sensor.type != SensorType::encoder || !reads(place) || std::isnan(reading.y[0])) continue;
+          near = ((reading.y[0] - sensor.channels[0].bias) / sensor.channels[0].scale - place.offset) / place.ratio;
+        }
+        run.input[k].reference[f] = near;
+      }
+    }
+  }
+
+  void error(const Location& where, std::string message) {
+    faults_.push_back({Severity::error, where, std::move(message)});
+  }
+
+  const maximal::Mechanism& mechanism_;
+  const RunOptions options_;
+  RunInputs inputs_;
+  Recordings found_;
+  std::map<std::string, Channel> channels_;  // of sensors, by column
+  std::map<std::string, Sensor> possible_;   // sensors that a column may stand for
+  std::set<std::string> motion_;             // columns that verbs write of a motion
+  std::vector<Diagnostic> faults_;
+};
+
+}  // namespace
+
+Result<Recordings> read_runs(const Model& model, const maximal::Mechanism& mechanism,
+                             const std::vector<Trajectory>& tables, const RunOptions& options) {
+  return RunReader(model, mechanism, options).run(tables);
+}
+
+void set_references(const maximal::Mechanism& mechanism, const Eigen::VectorXd& numbers,
+                    const std::vector<double>& poses, Run& run) {
+  Eigen::VectorXd q = mechanism.tree().start_position();
+  const auto& freedoms = mechanism.freedoms();
+  for (std::size_t f = 0; f < freedoms.size() && !run.input.empty(); ++f) {
+    if (freedoms[f].position >= 0) q[freedoms[f].position] = run.input.front().reference[f];
+  }
+  for (std::size_t k = 0; k < run.input.size(); ++k) {
+    coordinates_of(mechanism, numbers, poses.data() + (k + 1) * mechanism.stored(), q.data());
+    for (std::size_t f = 0; f < freedoms.size(); ++f) {
+      if (freedoms[f].position >= 0) run.input[k].reference[f] = q[freedoms[f].position];
+    }
+  }
+}
+
+}  // namespace kinegraph::identify

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+
+#include "kinegraph/base/progress.hpp"
+#include "kinegraph/identify/problem.hpp"
+
+namespace kinegraph::identify {
+
+struct SolverOptions {
+  int most_iterations = 30;
+  double tolerance = 1e-6;  ///< parameters move less than this (of their standard deviations' order, or relative)
+  Progress progress;
+  std::function<void(int iteration, double cost, const Eigen::VectorXd& x)> watch;
+};
+
+struct SolverReport {
+  bool converged = false;
+  int iterations = 0;
+  double cost = 0, first_cost = 0;
+  double seconds = 0;                 ///< of the iterations
+  std::vector<double> costs;          ///< per iteration
+  std::vector<Eigen::VectorXd> path;  ///< x per iteration
+  std::string why_stopped;
+  Eigen::MatrixXd information;  ///< Schur complement on x: states eliminated, not damped, priors not counted
+  Eigen::MatrixXd scatter;  ///< Σ over blocks of time of scores' squares, states eliminated: of sandwich covariances
+  std::vector<bool> at_bound;  ///< per coordinate
+};
+
+/// Levenberg-Marquardt over all runs at once: states eliminated first, parameters last, bounds and possible inertias on
+/// the small Schur complement. `x` and `poses` (per run) are start and answer.
+Result<SolverReport> solve(const Parameters& parameters, std::vector<Problem>& problems, Eigen::VectorXd& x,
+                           std::vector<std::vector<double>>& poses, const SolverOptions& options);
+
+}  // namespace kinegraph::identify

@@ -1,0 +1,143 @@
+#include <algorithm>
+
+#include "kinegraph/step/regularized_implementation.hpp"
+
+namespace kinegraph::step {
+
+using maximal::FreedomNumbers;
+using maximal::Grip;
+
+/// The force through each joint as it is without dry friction in this step: what load_friction counts.
+void RegularizedStep::find_loads() {
+  for (int f = 0; f < freedoms(); ++f) {
+    const double share = numbers_[mechanism_->freedoms()[f].numbers + FreedomNumbers::load_friction];
+    if (share == 0) continue;
+    steps_[f].load = joint_force(mechanism_->freedoms()[f].joint).norm() / h_;
+    dry_[f] += h_ * share * steps_[f].load;
+  }
+}
+
+/// Impulse on body b: Σ λ times the rows' parts for its centre of mass.
+Eigen::Vector3d RegularizedStep::joint_force(int index) const {
+  const maximal::Joint& joint = mechanism_->joints()[index];
+  Eigen::Vector3d sum = Eigen::Vector3d::Zero();
+  for (int i = joint.row; i < joint.row + joint.rows; ++i) {
+    sum += free_lambda_[i] * Eigen::Map<const Eigen::Vector3d>(rows_[i].G + 9);
+  }
+  return sum;
+}
+
+/// Dry friction of all freedoms at once:   ω⁺ = ω_free + D μ,   |μᵢ| ≤ h τ_dry,i,   ω⁺ᵢ = 0 unless μᵢ is at its limit,
+/// which then acts against the motion. D is symmetric and positive definite: there is one answer.
+bool RegularizedStep::settle(Grip* grip) {
+  dry_freedoms_.clear();
+  for (int f = 0; f < freedoms(); ++f) {
+    if (dry_[f] > 0) {
+      dry_freedoms_.push_back(f);
+      if (grip[f] == Grip::none) grip[f] = Grip::held;
+    } else {
+      grip[f] = Grip::none;
+    }
+  }
+  const int count = static_cast<int>(dry_freedoms_.size());
+  if (count == 0) return true;
+  answer_.setZero(n_, count);
+  answer_multipliers_.setZero(m_, count);
+  for (int i = 0; i < count; ++i) {
+    const int f = dry_freedoms_[i];
+    const SystemRow& row = rows_[freedom_at(f)];
+    for (int k = 0; k < 6 && row.a >= 0; ++k) answer_(6 * row.a + k, i) = freedom_rows_[f].G[k];
+    for (int k = 0; k < 6 && row.b >= 0; ++k) answer_(6 * row.b + k, i) = freedom_rows_[f].G[6 + k];
+  }
+  solve(answer_.data(), answer_multipliers_.data(), count);
+  mobility_.resize(count, count);
+  slack_.resize(count);
+  for (int i = 0; i < count; ++i) {
+    slack_[i] = rate_after(dry_freedoms_[i], free_.data(), 1);
+    for (int j = 0; j < count; ++j) mobility_(i, j) = rate_after(dry_freedoms_[i], answer_.data() + j, count);
+    mobility_(i, i) += weights_[dry_freedoms_[i]].hold;
+  }
+  return try_grips(grip) || pivot_grips(grip);
+}
+
+double RegularizedStep::rate_after(int f, const double* v, int stride) const {
+  const SystemRow& row = rows_[freedom_at(f)];
+  const double* G = freedom_rows_[f].G;
+  double sum = 0;
+  for (int k = 0; k < 6 && row.a >= 0; ++k) sum += G[k] * v[(6 * row.a + k) * stride];
+  for (int k = 0; k < 6 && row.b >= 0; ++k) sum += G[6 + k] * v[(6 * row.b + k) * stride];
+  return sum;
+}
+
+/// Starts from the guess and mends what is wrong in it, all at once. Mostly the guess is right.
+bool RegularizedStep::try_grips(Grip* grip) {
+  const int count = static_cast<int>(dry_freedoms_.size());
+  held_impulse_.resize(count);
+  for (int round = 0; round < 4 + 2 * count; ++round) {
+    held_.clear();
+    for (int i = 0; i < count; ++i) {
+      const Grip g = grip[dry_freedoms_[i]];
+      if (g == Grip::held) held_.push_back(i);
+      held_impulse_[i] = g == Grip::held ? 0 : (g == Grip::forward ? -1 : 1) * dry_[dry_freedoms_[i]];
+    }
+    const int h = static_cast<int>(held_.size());
+    if (h > 0) {
+      held_matrix_.resize(h, h);
+      held_right_.resize(h);
+      for (int a = 0; a < h; ++a) {
+        held_right_[a] = -slack_[held_[a]] - mobility_.row(held_[a]).dot(held_impulse_);
+        for (int b = 0; b < h; ++b) held_matrix_(a, b) = mobility_(held_[a], held_[b]);
+      }
+      held_matrix_.llt().solveInPlace(held_right_);
+      for (int a = 0; a < h; ++a) held_impulse_[held_[a]] = held_right_[a];
+    }
+    bool right = true;
+    for (int i = 0; i < count; ++i) {
+      Grip& g = grip[dry_freedoms_[i]];
+      const double most = dry_[dry_freedoms_[i]];
+      const double rate = slack_[i] + mobility_.row(i).dot(held_impulse_);
+      const Grip was = g;
+      if (g == Grip::held && held_impulse_[i] > most) g = Grip::backward;
+      if (g == Grip::held && held_impulse_[i] < -most) g = Grip::forward;
+      if ((was == Grip::forward && rate < 0) || (was == Grip::backward && rate > 0)) g = Grip::held;
+      right = right && g == was;
+    }
+    if (right) return true;
+  }
+  return false;
+}
+
+/// As a linear complementarity problem in z = (μ⁺, μ⁻, σ), μ = μ⁺ − μ⁻ (002, eq. 2.24):
+///
+///     w⁺ = ω⁺ + σ,   w⁻ = −ω⁺ + σ,   w_σ = h τ_dry − μ⁺ − μ⁻
+bool RegularizedStep::pivot_grips(Grip* grip) {
+  const int count = static_cast<int>(dry_freedoms_.size());
+  Eigen::MatrixXd M = Eigen::MatrixXd::Zero(3 * count, 3 * count);
+  Eigen::VectorXd q(3 * count), z;
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(count, count);
+  M << mobility_, -mobility_, one, -mobility_, mobility_, one, -one, -one, Eigen::MatrixXd::Zero(count, count);
+  q.head(count) = slack_;
+  q.segment(count, count) = -slack_;
+  for (int i = 0; i < count; ++i) q[2 * count + i] = dry_[dry_freedoms_[i]];
+  if (!lemke_.solve(M, q, z)) return false;
+  for (int i = 0; i < count; ++i) {
+    held_impulse_[i] = z[i] - z[count + i];
+    const double most = dry_[dry_freedoms_[i]];
+    grip[dry_freedoms_[i]] = std::abs(held_impulse_[i]) < most * (1 - 1e-9) ? Grip::held
+                             : held_impulse_[i] > 0                         ? Grip::backward
+                                                                            : Grip::forward;
+  }
+  return true;
+}
+
+void RegularizedStep::apply_friction(const Grip* grip) {
+  for (std::size_t i = 0; i < dry_freedoms_.size(); ++i) {
+    const int f = dry_freedoms_[i];
+    friction_[f] = held_impulse_[i];
+    steps_[f].grip = grip[f];
+    after_ += held_impulse_[i] * answer_.col(i);
+    lambda_ += held_impulse_[i] * answer_multipliers_.col(i);
+  }
+}
+
+}  // namespace kinegraph::step

@@ -1,0 +1,239 @@
+#include "kinegraph/step/regularized_step.hpp"
+
+#include <algorithm>
+
+#include "kinegraph/step/regularized_implementation.hpp"
+
+namespace kinegraph::step {
+
+using maximal::BodyNumbers;
+using maximal::FreedomNumbers;
+using maximal::Grip;
+using maximal::Joint;
+using maximal::Mechanism;
+using maximal::Row;
+
+StepInput::StepInput(const Mechanism& mechanism, double step)
+    : h(step), force(mechanism.loads().size(), Eigen::Vector3d::Zero()), moment(force) {
+  const auto freedoms = static_cast<Eigen::Index>(mechanism.freedoms().size());
+  torque.setZero(freedoms);
+  control.setZero(freedoms);
+  reference.setZero(freedoms);
+  target.setZero(freedoms);
+}
+
+RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
+                                 const maximal::Regularization& regularization)
+    : mechanism_(std::move(mechanism)), regularization_(regularization) {
+  const Mechanism& m = *mechanism_;
+  const int freedoms = this->freedoms();
+  for (int f = 0; f < freedoms; ++f) {
+    if (m.freedoms()[f].drive >= 0) drives_.push_back(f);
+  }
+  n_ = m.tangent();
+  m_ = m.rows() + freedoms + static_cast<int>(drives_.size());
+  const std::size_t bodies = m.bodies().size();
+  inertia_.resize(bodies);
+  inverse_inertia_.resize(bodies);
+  poses_.resize(bodies);
+  for (Eigen::VectorXd* x : {&before_, &after_, &free_, &impulse_}) x->setZero(n_);
+  for (Eigen::VectorXd* x : {&lambda_, &free_lambda_, &right_}) x->setZero(m_);
+  for (Eigen::VectorXd* x : {&friction_, &position_, &rate_, &dry_}) x->setZero(freedoms);
+  violation_.setZero(m.rows());
+  freedom_rows_.resize(freedoms);
+  weights_.resize(freedoms);
+  steps_.resize(freedoms);
+  keep_.resize(freedoms);
+  rows_.resize(m_);
+  mobile_rows_.resize(m_);
+  dry_freedoms_.reserve(freedoms);
+  for (const Joint& joint : m.joints()) {
+    const auto place = [&](int row) { rows_[row].a = joint.a, rows_[row].b = joint.b; };
+    for (int i = 0; i < joint.rows; ++i) place(joint.row + i);
+    for (int f = 0; f < joint.freedoms; ++f) place(freedom_at(joint.freedom + f));
+  }
+  for (std::size_t d = 0; d < drives_.size(); ++d) {
+    rows_[drive_at(static_cast<int>(d))].a = rows_[freedom_at(drives_[d])].a;
+    rows_[drive_at(static_cast<int>(d))].b = rows_[freedom_at(drives_[d])].b;
+  }
+  for (int i = 0; i < m_; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      const auto on = [&](int body) { return body >= 0 && (rows_[j].a == body || rows_[j].b == body); };
+      if (i == j || on(rows_[i].a) || on(rows_[i].b)) coupled_.emplace_back(i, j);
+    }
+  }
+  sparse_ = m_ > kMostDense;
+  if (sparse_) {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (const auto& [i, j] : coupled_) entries.emplace_back(i, j, i == j ? 1.0 : 0.0);
+    pattern_.resize(m_, m_);
+    pattern_.setFromTriplets(entries.begin(), entries.end());
+    simplicial_.analyzePattern(pattern_);
+  } else {
+    factor_.setZero(m_, m_);
+  }
+  set_numbers(m.numbers());
+  set_directions(Eigen::MatrixXd(m.numbers().size(), 0));
+}
+
+void RegularizedStep::set_numbers(const Eigen::VectorXd& numbers) {
+  numbers_ = numbers;
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    inertia_[i] = maximal::inertia_of(numbers_.data() + mechanism_->bodies()[i].numbers + BodyNumbers::inertia);
+    inverse_inertia_[i] = inertia_[i].inverse();
+  }
+}
+
+const double* RegularizedStep::com(int body) const {
+  static constexpr double kZero[3] = {};
+  return body < 0 ? kZero : numbers_.data() + mechanism_->bodies()[body].numbers + BodyNumbers::com;
+}
+
+bool RegularizedStep::advance(const double* q, const double* v, const StepInput& input, Grip* grip, double* after) {
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    poses_[i].R = SO3::load(q + 7 * i).matrix();
+    poses_[i].p = Eigen::Map<const Eigen::Vector3d>(q + 7 * i + 4);
+  }
+  std::copy_n(v, n_, before_.data());
+  assemble(v, input);
+  factor();
+  free_ = impulse_;
+  free_lambda_ = right_;
+  solve(free_.data(), free_lambda_.data(), 1);
+  after_ = free_;
+  lambda_ = free_lambda_;
+  friction_.setZero();
+  find_loads();
+  if (!free_.allFinite() || !settle(grip)) return false;
+  apply_friction(grip);
+  for (int f = 0; f < freedoms(); ++f)
+    steps_[f].grip = grip[f], steps_[f].held = grip[f] == Grip::held ? friction_[f] : 0;
+  for (std::size_t d = 0; d < drives_.size(); ++d) steps_[drives_[d]].driven = lambda_[drive_at(static_cast<int>(d))];
+  std::copy_n(after_.data(), n_, after);
+  return after_.allFinite();
+}
+
+/// Fills the rows, impulse_ = M v′ + h f + what does not depend on v⁺, and right_.
+void RegularizedStep::assemble(const double* v, const StepInput& input) {
+  h_ = input.h;
+  gamma_ = regularization_.gamma(h_);
+  curved_ = regularization_.curvature(h_);
+  const double* gravity = numbers_.data() + Mechanism::kGravity;
+  const double rest[6] = {};
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    maximal::body_balance(numbers_.data() + mechanism_->bodies()[i].numbers, gravity, v + 6 * i, rest, h_,
+                          impulse_.data() + 6 * i);
+  }
+  right_.setZero();
+  for (std::size_t j = 0; j < mechanism_->joints().size(); ++j) add_joint(static_cast<int>(j), v, input);
+  for (std::size_t d = 0; d < drives_.size(); ++d) {
+    const int f = drives_[d], row = drive_at(static_cast<int>(d));
+    std::copy_n(freedom_rows_[f].G, 12, rows_[row].G);
+    rows_[row].softness = regularization_.softness(h_, mechanism_->freedoms()[f].angular);
+    right_[row] = (input.target[f] - position_[f]) / h_;
+  }
+  add_forces(v, input);
+}
+
+void RegularizedStep::add_joint(int index, const double* v, const StepInput& input) {
+  const Joint& joint = mechanism_->joints()[index];
+  const maximal::JointPlace<double> place(pose<double>(joint.a), pose<double>(joint.b), com(joint.a), com(joint.b),
+                                          numbers_.data() + joint.numbers);
+  double both[12];
+  gather(joint, v, both);
+  const maximal::PairMotion<double> motion(place.F, place.M, both);
+  const maximal::RowMaker<double> make(place.F, place.M, &motion);
+  maximal::WorldRow<double> found[6];
+  maximal::constraint_rows(joint, make, found);
+  for (int i = 0; i < joint.rows; ++i) {
+    SystemRow& row = rows_[joint.row + i];
+    std::copy_n(make.in_bodies(found[i]).G, 12, row.G);
+    row.softness = regularization_.softness(h_, maximal::angular_row(joint.type, i));
+    violation_[joint.row + i] = found[i].value;
+    right_[joint.row + i] = gamma_ * (found[i].rate(motion.a, motion.b, motion.relative) - (4 / h_) * found[i].value) -
+                            curved_ * found[i].curvature;
+  }
+  maximal::freedom_rows(joint, make, freedom_rows_.data() + joint.freedom);
+  for (int f = joint.freedom; f < joint.freedom + joint.freedoms; ++f) {
+    const maximal::Freedom& freedom = mechanism_->freedoms()[f];
+    const Row<double>& row = freedom_rows_[f];
+    steps_[f] = {.torque = input.torque[f],
+                 .control = input.control[f],
+                 .reference = input.reference[f],
+                 .target = input.target[f]};
+    rate_[f] = row.rate(both);
+    position_[f] = maximal::continued(row.value, freedom.angular, input.reference[f]);
+    const maximal::FreedomImpulse<double> force(numbers_.data() + freedom.numbers, row.value, rate_[f], freedom.angular,
+                                                steps_[f], h_);
+    dry_[f] = force.dry;
+    weights_[f].drag = force.drag;
+    for (int k = 0; k < 6 && joint.a >= 0; ++k) impulse_[6 * joint.a + k] += row.G[k] * force.given;
+    for (int k = 0; k < 6 && joint.b >= 0; ++k) impulse_[6 * joint.b + k] += row.G[6 + k] * force.given;
+    weights_[f].mobility = mobility(rows_[freedom_at(f)].a, rows_[freedom_at(f)].b, row.G);
+    weights_[f].hold = kHold * weights_[f].mobility;
+    weigh_freedom(f, false);
+  }
+}
+
+double RegularizedStep::mobility(int a, int b, const double* G) const {
+  double sum = 0;
+  const auto add = [&](int body, const double* g) {
+    if (body < 0) return;
+    const Eigen::Map<const Eigen::Vector3d> turn(g), shift(g + 3);
+    sum += turn.dot(inverse_inertia_[body] * turn) + shift.squaredNorm() / mass(body);
+  };
+  add(a, G);
+  add(b, G + 6);
+  return sum;
+}
+
+/// s = √w, but no more than 1/√mobility: a freedom that is held then has a row like a constraint's.
+void RegularizedStep::weigh_freedom(int f, bool held) {
+  FreedomRow& its = weights_[f];
+  SystemRow& row = rows_[freedom_at(f)];
+  its.weight = its.drag + (held ? 1 / its.hold : 0.0);
+  its.scale = std::min(std::sqrt(its.weight), 1 / std::sqrt(its.mobility));
+  row.softness = its.weight > 0 ? its.scale * its.scale / its.weight : 1.0;
+  for (int k = 0; k < 12; ++k) row.G[k] = its.scale * freedom_rows_[f].G[k];
+}
+
+void RegularizedStep::add_forces(const double* v, const StepInput& input) {
+  for (const maximal::Spring& spring : mechanism_->springs()) {
+    double both[12], impulse[12] = {};
+    gather(spring, v, both);
+    maximal::spring_balance(pose<double>(spring.a), pose<double>(spring.b), com(spring.a), com(spring.b),
+                            numbers_.data() + spring.numbers, both, h_, impulse);
+    for (int k = 0; k < 6 && spring.a >= 0; ++k) impulse_[6 * spring.a + k] += impulse[k];
+    for (int k = 0; k < 6 && spring.b >= 0; ++k) impulse_[6 * spring.b + k] += impulse[6 + k];
+  }
+  force_ = input.force;
+  moment_ = input.moment;
+  for (std::size_t i = 0; i < mechanism_->loads().size(); ++i) {
+    const maximal::Load& load = mechanism_->loads()[i];
+    if (load.body < 0) continue;
+    const Eigen::Map<const Eigen::Vector3d> at(numbers_.data() + load.numbers), centre(com(load.body));
+    maximal::load_balance<double>(poses_[load.body], Eigen::Vector3d(at - centre), force_[i], moment_[i], h_,
+                                  impulse_.data() + 6 * load.body);
+  }
+}
+
+void RegularizedStep::multiply_mass(const double* x, double* out) const {
+  for (std::size_t i = 0; i < poses_.size(); ++i, x += 6, out += 6) {
+    Eigen::Map<Eigen::Vector3d>{out} = inertia_[i] * Eigen::Map<const Eigen::Vector3d>(x);
+    for (int k = 3; k < 6; ++k) out[k] = mass(static_cast<int>(i)) * x[k];
+  }
+}
+
+void RegularizedStep::add_mass_derivative(int direction, const double* x, double* out, int stride) const {
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    const double* d = directions_.col(direction).data() + mechanism_->bodies()[i].numbers;
+    const Eigen::Vector3d turn =
+        maximal::inertia_of(d + BodyNumbers::inertia) * Eigen::Map<const Eigen::Vector3d>(x + 6 * i);
+    for (int k = 0; k < 3; ++k) {
+      out[(6 * i + k) * stride] += turn[k];
+      out[(6 * i + 3 + k) * stride] += d[BodyNumbers::mass] * x[6 * i + 3 + k];
+    }
+  }
+}
+
+}  // namespace kinegraph::step

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <Eigen/SparseCholesky>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "kinegraph/linear/lcp.hpp"
+#include "kinegraph/mechanics/maximal/balance.hpp"
+
+namespace kinegraph::step {
+
+/// What is known of a step beside the state: means over the step.
+struct StepInput {
+  double h = 1e-3;
+  Eigen::VectorXd torque, control;             ///< per freedom of the mechanism
+  Eigen::VectorXd reference;                   ///< per freedom: near its position, to which angles are continued
+  Eigen::VectorXd target;                      ///< per freedom: of driven ones, the position at the end of the step
+  std::vector<Eigen::Vector3d> force, moment;  ///< per load, in world axes
+
+  StepInput() = default;
+  StepInput(const maximal::Mechanism& mechanism, double h);  ///< all zero
+};
+
+/// One step of the regularised stepper (002, section 2.3, as corrected), without contacts.
+///
+///     [M + BᵀDB  −Gᵀ] [v⁺]   [M v′ + h f + …]
+///     [G          Σ ] [λ ] = [−(4/h) Υ g + Υ G v]         |μᵢ| ≤ h τ_dry,i: dry friction, which may hold a freedom
+///
+/// v′ is v turned on by the gyroscopic term (implicit midpoint). Dry friction is a linear complementarity problem in
+/// its freedoms alone. v⁺ is differentiable: by q, v, and along directions of the mechanism's numbers.
+/// Allocates when made, and when the number of directions changes; never else.
+class RegularizedStep {
+ public:
+  RegularizedStep(std::shared_ptr<const maximal::Mechanism> mechanism, const maximal::Regularization& regularization);
+
+  const maximal::Mechanism& mechanism() const { return *mechanism_; }
+  std::shared_ptr<const maximal::Mechanism> shared_mechanism() const { return mechanism_; }
+  const maximal::Regularization& regularization() const { return regularization_; }
+
+  /// Masses, lengths, friction: to be said once, and again when they change.
+  void set_numbers(const Eigen::VectorXd& numbers);
+
+  /// v⁺ from the state (q, v). `grip`: in, a guess of what each freedom does (the last step's); out, what it does.
+  /// False if no finite answer was found.
+  bool advance(const double* q, const double* v, const StepInput& input, maximal::Grip* grip, double* after);
+
+  // ---- of the last advance()
+  const Eigen::VectorXd& after() const { return after_; }
+  const Eigen::VectorXd& impulses() const { return lambda_; }      ///< per constraint row, N s (N m s)
+  const Eigen::VectorXd& friction() const { return friction_; }    ///< per freedom: impulse of dry friction
+  const Eigen::VectorXd& violation() const { return violation_; }  ///< per constraint row: g(q)
+  const Eigen::VectorXd& position() const { return position_; }    ///< per freedom: within half a turn of its reference
+  const Eigen::VectorXd& rate() const { return rate_; }            ///< per freedom, before the step
+
+  /// Directions of the numbers along which v⁺ is differentiated: one column each.
+  void set_directions(const Eigen::MatrixXd& directions);
+  /// Derivatives of v⁺ at the last advance(): [by q (6 per body) | by v | along the directions], 6 per body rows.
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  void differentiate(Matrix& derivative);
+
+  /// M x, body by body; M is diagonal in blocks of 3.
+  void multiply_mass(const double* x, double* out) const;
+  /// ∂(M x)/∂ parameter along direction i, added to out[k · stride], k = 0 … 6 bodies − 1.
+  void add_mass_derivative(int direction, const double* x, double* out, int stride) const;
+
+  // ---- the linear system of the last advance(), for contacts: K = [M + BᵀDB, −Gᵀ; G, Σ], dry friction left out
+  /// x = K⁻¹ (b, 0): how velocities answer to impulses, one column each; in place. `multipliers`: those of all rows.
+  void respond(Matrix& impulses, Matrix& multipliers) const;
+  const Eigen::VectorXd& free_velocity() const { return free_; }  ///< v⁺ without dry friction
+  const maximal::Row<double>& freedom_row(int freedom) const { return freedom_rows_[freedom]; }
+  double dry_impulse(int freedom) const { return dry_[freedom]; }  ///< the largest: h τ_dry
+
+ private:
+  /// A row of [G; √w B] between two bodies: of a constraint, of a freedom (what grows with its rate), of a drive.
+  struct SystemRow {
+    int a = -1, b = -1;
+    double G[12] = {};
+    double softness = 1;
+  };
+  /// The row of a freedom stands for impulses −w ω⁺. It is scaled by s:   s B v⁺ + (s²/w) y = 0
+  struct FreedomRow {
+    double drag = 0;    // D
+    double weight = 0;  // w: D, and 1/Σ where dry friction holds
+    double scale = 0;   // s
+    double hold = 1;    // Σ of a freedom that is held
+    double mobility = 0;
+  };
+  int freedom_at(int freedom) const { return mechanism_->rows() + freedom; }
+  int drive_at(int drive) const { return mechanism_->rows() + freedoms() + drive; }
+  int freedoms() const { return static_cast<int>(mechanism_->freedoms().size()); }
+
+  template <class T>
+  maximal::Pose<T> pose(int body, int first = -1, bool shifts = true) const;
+  const double* com(int body) const;
+  double mass(int body) const { return numbers_[mechanism_->bodies()[body].numbers + maximal::BodyNumbers::mass]; }
+  double mobility(int a, int b, const double* G) const;  // G M⁻¹ Gᵀ
+  void divide_by_mass(int body, const double* x, double* out) const;
+  double rate_after(int freedom, const double* v, int stride) const;
+  Eigen::Vector3d joint_force(int joint) const;
+  void assemble(const double* v, const StepInput& input);
+  void add_joint(int joint, const double* v, const StepInput& input);
+  void add_forces(const double* v, const StepInput& input);
+  void weigh_freedom(int freedom, bool held);
+  void factor();
+  void solve(double* velocity, double* multiplier, int columns) const;  // in: impulses and right-hand sides of rows
+  void solve_rows(double* multiplier, int columns) const;
+  bool settle(maximal::Grip* grip);
+  bool try_grips(maximal::Grip* grip);
+  bool pivot_grips(maximal::Grip* grip);
+  void find_loads();
+  void apply_friction(const maximal::Grip* grip);
+
+  /// What is left of a joint's equations.
+  template <class T>
+  struct JointBalance {
+    T impulse[12], left[6], held[3], driven[3];
+  };
+  void fill_columns(const Eigen::VectorXd& after, const Eigen::VectorXd& lambda);
+  void body_columns(int body);
+  template <int N>
+  void joint_columns_by_pose(int joint, bool shifts);
+  void joint_columns_by_velocity(int joint);
+  void joint_column(int joint, int direction);
+  void freedom_column(int joint, int direction);
+  void spring_columns(int spring);
+  void load_columns(int load);
+  void find_load_changes();
+  void add_load_changes();
+  maximal::JointStep joint_step(int joint, double* after) const;
+  template <class T, class Numbers>
+  void balance_joint(int joint, const Numbers& number, const maximal::Pose<T>& a, const maximal::Pose<T>& b,
+                     JointBalance<T>& out) const;
+  template <class T>
+  void scatter_joint(int joint, const JointBalance<T>& left, int k, int column);
+
+  std::shared_ptr<const maximal::Mechanism> mechanism_;
+  maximal::Regularization regularization_;
+  int n_ = 0, m_ = 0;  // velocities, rows
+  bool sparse_ = false;
+
+  Eigen::VectorXd numbers_;
+  std::vector<Eigen::Matrix3d> inertia_, inverse_inertia_;
+  std::vector<int> drives_;  // freedoms that are driven
+
+  // of the step at hand
+  double h_ = 0, gamma_ = 0, curved_ = 0;
+  std::vector<maximal::Pose<double>> poses_;
+  Eigen::VectorXd before_, after_, free_, lambda_, free_lambda_, friction_, violation_, position_, rate_, dry_;
+  std::vector<maximal::Row<double>> freedom_rows_;
+  std::vector<FreedomRow> weights_;
+  std::vector<maximal::FreedomStep> steps_;
+  std::vector<SystemRow> rows_;
+  std::vector<std::array<double, 12>> mobile_rows_;  // G M⁻¹
+  std::vector<Eigen::Vector3d> force_, moment_;
+  Eigen::VectorXd impulse_, right_;  // of the system
+  Matrix factor_;                    // of S, where it is dense: lower triangle, the inverse of its diagonal
+  Eigen::SparseMatrix<double> pattern_;
+  Eigen::SimplicialLLT<Eigen::SparseMatrix<double>> simplicial_;
+  std::vector<std::pair<int, int>> coupled_;  // rows that share a body: i ≥ j
+
+  // friction
+  std::vector<int> dry_freedoms_;
+  Matrix answer_, answer_multipliers_;  // velocities by impulses along dry freedoms
+  Eigen::MatrixXd mobility_;            // rates of dry freedoms by the same
+  Eigen::VectorXd slack_, held_impulse_;
+  std::vector<int> held_;
+  Eigen::MatrixXd held_matrix_;
+  Eigen::VectorXd held_right_;
+  linear::Lemke lemke_;
+
+  // derivatives
+  Eigen::MatrixXd directions_;
+  std::vector<std::vector<int>> body_directions_, joint_directions_, freedom_directions_, spring_directions_,
+      load_directions_;
+  Matrix impulse_columns_, right_columns_, load_changes_;
+  std::vector<maximal::FreedomStep> keep_;
+  const Eigen::VectorXd *fixed_after_ = nullptr, *fixed_lambda_ = nullptr;
+};
+
+}  // namespace kinegraph::step

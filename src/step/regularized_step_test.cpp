@@ -1,0 +1,329 @@
+#include "kinegraph/step/regularized_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace kinegraph::step {
+namespace {
+
+using maximal::Grip;
+using maximal::Mechanism;
+
+/// A machine with random numbers: bodies in a row, joints of all kinds, friction and motors in all of them.
+struct RandomMachine {
+  explicit RandomMachine(unsigned seed) : generator(seed) {}
+
+  double number() { return std::uniform_real_distribution<double>(-1, 1)(generator); }
+  Vector3d vector() { return Vector3d(number(), number(), number()); }
+
+  void link() {
+    Link link;
+    link.name = "l" + std::to_string(robot.links.size());
+    link.has_inertia = true;
+    link.inertia.mass = 1.5 + number();
+    link.inertia.com = 0.2 * vector();
+    const Matrix3d a = Matrix3d::NullaryExpr([&] { return 0.2 * number(); });
+    link.inertia.about_com = a * a.transpose() + 0.05 * Matrix3d::Identity();
+    robot.links.push_back(link);
+  }
+
+  Joint& joint(JointType type, int parent, int child) {
+    Joint joint;
+    joint.name = "j" + std::to_string(robot.joints.size());
+    joint.type = type;
+    joint.parent = LinkIndex(parent);
+    joint.child = LinkIndex(child);
+    joint.X_PF = SE3(SO3::exp(vector()), 0.3 * vector());
+    joint.X_CM = SE3(SO3::exp(vector()), 0.3 * vector());
+    joint.axis = vector().normalized();
+    joint.axis2 = joint.axis.cross(vector()).normalized();
+    joint.pitch = 0.2;
+    joint.dynamics.resize(freedoms(type));
+    for (JointDynamics& d : joint.dynamics) {
+      d = {0.3, dry, 0.5, 0.1, 0.02, 0.1, dry / 2, 1.5, load, 0.7};
+    }
+    robot.joints.push_back(joint);
+    return robot.joints.back();
+  }
+
+  void chain(const std::vector<JointType>& types) {
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      link();
+      joint(types[i], static_cast<int>(i) - 1, static_cast<int>(i));
+    }
+  }
+
+  std::mt19937 generator;
+  Robot robot;
+  double dry = 0, load = 0;
+};
+
+/// A step at a random state, which does not satisfy the constraints.
+struct Trial {
+  std::shared_ptr<const Mechanism> mechanism;
+  RegularizedStep step;
+  StepInput input;
+  Eigen::VectorXd q, v;
+  std::vector<Grip> grip;
+
+  Trial(RandomMachine& random, double h, double speed)
+      : mechanism(*Mechanism::make(random.robot)),
+        step(mechanism, {.compliance = 1e-5, .angular_compliance = 2e-5, .relaxation = 0.02}),
+        input(*mechanism, h),
+        q(mechanism->stored()),
+        v(mechanism->tangent()),
+        grip(mechanism->freedoms().size(), Grip::none) {
+    for (std::size_t i = 0; i < mechanism->bodies().size(); ++i) {
+      SE3(SO3::exp(random.vector()), random.vector()).store(q.data() + 7 * i);
+    }
+    for (double& x : v) x = speed * random.number();
+    for (double& x : input.torque) x = random.number();
+    for (double& x : input.control) x = random.number();
+    for (double& x : input.target) x = random.number();
+    for (auto& f : input.force) f = random.vector();
+    for (auto& m : input.moment) m = random.vector();
+  }
+
+  Eigen::VectorXd after(const Eigen::VectorXd& numbers, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv) {
+    Eigen::VectorXd moved(q.size()), out(v.size());
+    maximal::retract(static_cast<int>(mechanism->bodies().size()), q.data(), dq.data(), moved.data());
+    const Eigen::VectorXd speed = v + dv;
+    step.set_numbers(numbers);
+    EXPECT_TRUE(step.advance(moved.data(), speed.data(), input, grip.data(), out.data()));
+    return out;
+  }
+
+  /// Derivatives against differences, along random directions.
+  void check(RandomMachine& random, double tolerance) {
+    const Eigen::VectorXd numbers = mechanism->numbers();
+    const int n = mechanism->tangent(), p = 5;
+    Eigen::MatrixXd directions = Eigen::MatrixXd::NullaryExpr(numbers.size(), p, [&] { return 0.1 * random.number(); });
+    for (const maximal::Freedom& f : mechanism->freedoms()) {  // friction that is not there stays away
+      for (const int k : {maximal::FreedomNumbers::friction, maximal::FreedomNumbers::stribeck,
+                          maximal::FreedomNumbers::load_friction}) {
+        if (numbers[f.numbers + k] == 0) directions.row(f.numbers + k).setZero();
+      }
+    }
+    for (const maximal::Joint& joint : mechanism->joints()) {  // frames turn, they do not shear
+      for (const int frame : {maximal::JointNumbers::F, maximal::JointNumbers::M}) {
+        const Eigen::Map<const Matrix3d> R(numbers.data() + joint.numbers + frame);
+        for (int d = 0; d < p; ++d) {
+          Eigen::Map<Matrix3d>(directions.col(d).data() + joint.numbers + frame) =
+              R * skew<double>(Vector3d(0.1 * random.vector()));
+        }
+      }
+    }
+    directions.col(1).setZero();
+    directions.col(1).tail(1).setOnes();
+    const Eigen::VectorXd still = Eigen::VectorXd::Zero(n);
+    const Eigen::VectorXd at = after(numbers, still, still);
+    const std::vector<Grip> found = grip;
+    RegularizedStep::Matrix derivative;
+    step.set_directions(directions);
+    step.differentiate(derivative);
+    ASSERT_EQ(derivative.cols(), 2 * n + p);
+    ASSERT_TRUE(derivative.allFinite());
+    const double e = 1e-6, scale = 1 + derivative.cwiseAbs().maxCoeff();
+    for (int c = 0; c < 2 * n + p; ++c) {
+      const auto moved = [&](double by) {
+        Eigen::VectorXd dq = still, dv = still, to = numbers;
+        if (c < n) {
+          dq[c] = by;
+        } else if (c < 2 * n) {
+          dv[c - n] = by;
+        } else {
+          to += by * directions.col(c - 2 * n);
+        }
+        return after(to, dq, dv);
+      };
+      const Eigen::VectorXd difference = (moved(e) - moved(-e)) / (2 * e);
+      EXPECT_EQ(grip, found);
+      EXPECT_LT((difference - derivative.col(c)).cwiseAbs().maxCoeff(), tolerance * scale) << "column " << c;
+    }
+    step.set_numbers(numbers);
+  }
+};
+
+const std::vector<JointType> kAll = {JointType::revolute, JointType::prismatic,   JointType::universal,
+                                     JointType::ball,     JointType::cylindrical, JointType::screw,
+                                     JointType::planar,   JointType::continuous};
+
+TEST(RegularizedStep, DerivativesMatchDifferences) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    RandomMachine random(seed);
+    random.chain(kAll);
+    Trial trial(random, 0.01, 2);
+    trial.check(random, 2e-6);
+  }
+}
+
+TEST(RegularizedStep, DerivativesMatchDifferencesWithDryFriction) {
+  int held = 0, slipping = 0;
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    RandomMachine random(seed);
+    random.dry = seed % 2 ? 1.0 : 4000.0;  // the first holds some even here, where constraints are wide open
+    random.load = seed % 4 < 2 ? 0.0 : 0.02;
+    random.chain({JointType::revolute, JointType::prismatic, JointType::revolute, JointType::cylindrical});
+    Trial trial(random, 0.01, 1);
+    trial.check(random, 5e-6);
+    for (const Grip g : trial.grip) (g == Grip::held ? held : slipping) += 1;
+  }
+  EXPECT_GT(held, 3);
+  EXPECT_GT(slipping, 3);
+}
+
+TEST(RegularizedStep, DerivativesMatchDifferencesWithSpringsLoadsAndDrives) {
+  RandomMachine random(3);
+  random.chain({JointType::revolute, JointType::revolute});
+  random.robot.springs.push_back({"s", {LinkIndex(0), random.vector()}, {LinkIndex(1), random.vector()}, 3, 0.2, 0.4});
+  random.robot.springs.push_back({"g", {LinkIndex(), random.vector()}, {LinkIndex(1), random.vector()}, 2, 0.1, 0.3});
+  random.robot.loads.push_back({"f", {LinkIndex(1), random.vector()}, {}, {}});
+  random.robot.drives.push_back({"d", JointIndex(0), Law(0.3)});
+  Trial trial(random, 0.01, 1);
+  trial.check(random, 2e-6);
+}
+
+/// A bar hinged about z, level at angle 0, with gravity along −y and dry friction at its pivot.
+Robot pendulum(double dry) {
+  Robot robot;
+  Link link;
+  link.name = "bar";
+  link.has_inertia = true;
+  link.inertia = {1, Vector3d(0.5, 0, 0), Vector3d(0.01, 0.1, 0.1).asDiagonal()};
+  robot.links = {link};
+  Joint joint;
+  joint.name = "hinge";
+  joint.type = JointType::revolute;
+  joint.child = LinkIndex(0);
+  joint.axis = Vector3d::UnitZ();
+  robot.gravity = Vector3d(0, -9.81, 0);
+  joint.dynamics = {{.friction = dry}};
+  robot.joints = {joint};
+  return robot;
+}
+
+TEST(RegularizedStep, DryFrictionHoldsUpToItsLimitAndThenGives) {
+  const double torque = 9.81 * 0.5;  // of the level bar
+  for (const double dry : {0.0, 0.5, 0.99, 1.01, 3.0}) {
+    const Result<std::shared_ptr<const Mechanism>> mechanism = Mechanism::make(pendulum(dry * torque));
+    ASSERT_TRUE(mechanism.ok());
+    RegularizedStep step(*mechanism, {.compliance = 1e-10, .angular_compliance = 1e-10});
+    StepInput input(**mechanism, 1e-3);
+    double q[7] = {1, 0, 0, 0, 0.5, 0, 0}, v[6] = {}, after[6];
+    Grip grip = Grip::none;
+    ASSERT_TRUE(step.advance(q, v, input, &grip, after));
+    const double expected = std::max(0.0, torque * (1 - dry) / (0.1 + 0.25)) * 1e-3;
+    EXPECT_NEAR(-after[2], expected, 2e-4 * torque * 1e-3) << dry;
+    if (dry > 1) {
+      EXPECT_EQ(grip, Grip::held);
+      EXPECT_NEAR(step.friction()[0], torque * 1e-3, 1e-6);
+    }
+  }
+}
+
+TEST(RegularizedStep, LoadFrictionIsCountedByTheForceThroughTheJoint) {
+  Robot robot = pendulum(0);
+  robot.joints[0].dynamics[0].load_friction = 0.01;
+  const auto mechanism = *Mechanism::make(robot);
+  RegularizedStep step(mechanism, {.compliance = 1e-10, .angular_compliance = 1e-10});
+  StepInput input(*mechanism, 1e-4);
+  // hanging, turning at 2 rad/s: the force is m (g + ω² l)
+  double q[7], v[6] = {}, after[6];
+  SE3(SO3::exp(Vector3d(0, 0, -M_PI / 2)), Vector3d(0, -0.5, 0)).store(q);
+  v[2] = 2, v[3] = 1;
+  Grip grip = Grip::none;
+  for (int k = 0; k < 60; ++k) {  // the constraint takes up the turning of its force over some steps
+    ASSERT_TRUE(step.advance(q, v, input, &grip, after));
+    std::copy_n(after, 6, v);
+    const Eigen::VectorXd move = 1e-4 * Eigen::Map<const Eigen::VectorXd>(v, 6);
+    maximal::retract(1, q, move.data(), q);
+  }
+  EXPECT_EQ(grip, Grip::forward);
+  EXPECT_NEAR(step.friction()[0] / 1e-4, -0.01 * (9.81 + 4 * 0.5), 1e-3);
+}
+
+TEST(RegularizedStep, AFreeBodyKeepsItsEnergyAndMomentum) {
+  Robot robot;
+  Link link;
+  link.name = "stone";
+  link.has_inertia = true;
+  link.inertia = {1, Vector3d::Zero(), Vector3d(0.02, 0.035, 0.05).asDiagonal()};
+  robot.links = {link};
+  robot.base = Robot::Base::floating;
+  robot.gravity.setZero();
+  const auto mechanism = *Mechanism::make(robot);
+  RegularizedStep step(mechanism, {});
+  const StepInput input(*mechanism, 0.01);
+  Eigen::VectorXd q(7), v(6), after(6);
+  SE3().store(q.data());
+  v << 0.1, 6, 0.2, 1, 2, 3;  // about the middle axis: it tumbles
+  const Eigen::Vector3d J(0.02, 0.035, 0.05);
+  const auto energy = [&] { return 0.5 * v.head<3>().dot(J.cwiseProduct(v.head<3>())); };
+  const double start = energy();
+  const Eigen::Vector3d momentum = SO3::load(q.data()) * Eigen::Vector3d(J.cwiseProduct(v.head<3>()));
+  double turned = 0;
+  for (int k = 0; k < 6000; ++k) {
+    ASSERT_TRUE(step.advance(q.data(), v.data(), input, nullptr, after.data()));
+    v = after;
+    const Eigen::VectorXd move = 0.01 * v;
+    maximal::retract(1, q.data(), move.data(), q.data());
+    turned = std::max(turned, std::abs(v[0]));
+  }
+  EXPECT_GT(turned, 1);  // it did tumble
+  EXPECT_NEAR(energy(), start, 1e-9 * start);
+  const Eigen::Vector3d end = SO3::load(q.data()) * Eigen::Vector3d(J.cwiseProduct(v.head<3>()));
+  EXPECT_NEAR(end.norm(), momentum.norm(), 1e-9);
+}
+
+/// The bar let go level: its angle after 4 s, by θ̈ = −(m g l / J) cos θ in small steps.
+double exact_angle() {
+  double theta = 0, omega = 0;
+  const double k = 9.81 * 0.5 / 0.35, h = 1e-5;
+  for (int i = 0; i < 400000; ++i) {
+    const double half = theta + 0.5 * h * omega;
+    omega -= h * k * std::cos(half);
+    theta = half + 0.5 * h * omega;
+  }
+  return theta;
+}
+
+/// The same by steps of h. Velocities are means over steps, so that the first push is half a step's.
+double angle_by_steps(double h, bool curved) {
+  const auto mechanism = *Mechanism::make(pendulum(0));
+  RegularizedStep step(mechanism, {.compliance = 1e-10,
+                                   .angular_compliance = 1e-10,
+                                   .relaxation = 0.02,
+                                   .bend = curved ? maximal::Bend::damped : maximal::Bend::none});
+  const StepInput input(*mechanism, h);
+  double q[7] = {1, 0, 0, 0, 0.5, 0, 0}, v[6] = {}, after[6], turned = 0;
+  Grip grip = Grip::none;
+  for (int k = 0; k < std::lround(4 / h); ++k) {
+    EXPECT_TRUE(step.advance(q, v, input, &grip, after));
+    for (int i = 0; i < 6; ++i) v[i] = k == 0 ? 0.5 * (v[i] + after[i]) : after[i];
+    const Eigen::VectorXd move = h * Eigen::Map<const Eigen::VectorXd>(v, 6);
+    maximal::retract(1, q, move.data(), q);
+    turned += move[2];
+  }
+  return turned;
+}
+
+TEST(RegularizedStep, IsOfSecondOrderBecauseConstraintsBend) {
+  const double exact = exact_angle();
+  const auto error = [&](double h, bool curved) { return std::abs(angle_by_steps(h, curved) - exact); };
+  EXPECT_GT(error(0.00125, true) / error(0.000625, true), 3.2);
+  EXPECT_GT(error(0.000625, true) / error(0.0003125, true), 3.2);
+  EXPECT_NEAR(error(0.005, false) / error(0.0025, false), 2, 0.4);  // as in the paper
+  EXPECT_LT(error(0.0025, true), 0.25 * error(0.0025, false));
+}
+
+TEST(RegularizedStep, ALongChainIsSolvedAsASparseSystem) {
+  RandomMachine random(5);
+  random.chain(std::vector<JointType>(20, JointType::revolute));
+  Trial trial(random, 0.01, 0.3);
+  trial.check(random, 2e-6);
+}
+
+}  // namespace
+}  // namespace kinegraph::step

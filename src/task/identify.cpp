@@ -1,0 +1,221 @@
+#include "kinegraph/task/identify.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/model/planar_robot.hpp"
+#include "kinegraph/task/identify_check.hpp"
+#include "kinegraph/task/identify_compare.hpp"
+#include "kinegraph/task/identify_fit.hpp"
+#include "kinegraph/task/identify_knowledge.hpp"
+#include "kinegraph/task/identify_motion.hpp"
+#include "kinegraph/task/identify_residuals.hpp"
+#include "kinegraph/task/option_rules.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+Result<std::shared_ptr<const maximal::Mechanism>> mechanism_of(const Model& model) {
+  const Result<Robot> robot = robot_of(model, PlanarForces::kept);
+  if (!robot) return robot.failure();
+  return maximal::Mechanism::make(*robot);
+}
+
+/// The work of one call: recordings, fits and what is told of them.
+class Identification {
+ public:
+  Identification(const std::vector<Trajectory>& recordings, const std::vector<Trajectory>& held_out,
+                 const IdentifyOptions& options)
+      : recordings_(recordings), held_out_(held_out), options_(options) {}
+
+  Result<IdentifyResult> run(const Model& model);
+
+ private:
+  std::optional<Failure> compare(const maximal::Mechanism& mechanism, Model& model);
+  std::optional<Failure> fit_all();
+  std::optional<Failure> extrapolate(const maximal::Mechanism& mechanism);
+  void summarize_fit();
+  Progress progress(double begin, double end) const { return part_of(options_.progress, begin, end); }
+
+  const std::vector<Trajectory>& recordings_;
+  const std::vector<Trajectory>& held_out_;
+  IdentifyOptions options_;
+  FitData data_;
+  identify::Weights weights_;
+  std::optional<Fit> fit_;
+  Eigen::VectorXd coarse_, half_;  // of extrapolation
+  int substeps_ = 1;
+  IdentifyResult result_;
+};
+
+/// Where nothing else is free, the friction that is best is the answer.
+std::optional<Failure> Identification::compare(const maximal::Mechanism& mechanism, Model& model) {
+  if (options_.compare.empty()) return {};
+  auto compared = compare_friction(model, mechanism, recordings_, data_, options_, progress(0, 0.5));
+  if (!compared) return compared.failure();
+  result_.summary.comparisons = std::move(compared->rows);
+  if (!options_.free.empty()) return {};
+  if (!compared->best) {
+    return Failure::no_answer("compare: none of these models of friction can be fitted: " +
+                              result_.summary.comparisons.front().failure);
+  }
+  model = std::move(compared->best->model);
+  options_.free = std::move(compared->best->free);
+  data_.model = model;
+  return {};
+}
+
+std::optional<Failure> Identification::fit_all() {
+  Result<identify::Parameters> parameters = identify::Parameters::make(data_.model, options_.free);
+  if (!parameters) return parameters.failure();
+  for (const Diagnostic& warning : parameters->warnings()) result_.summary.warnings.push_back(warning.message);
+  weights_ = weights_of(data_.model.sensors, data_.runs, options_);
+  Result<Fit> found = fit(data_.model, *parameters, data_.runs, data_.options, weights_, options_,
+                          {parameters->start(), nullptr}, progress(options_.compare.empty() ? 0 : 0.5, 0.7));
+  if (!found) return found.failure();
+  fit_.emplace(*std::move(found));
+  return {};
+}
+
+/// χ ≈ 2 χ(h/2) − χ(h): the error of the step is of first order.
+std::optional<Failure> Identification::extrapolate(const maximal::Mechanism& mechanism) {
+  if (!options_.richardson) return {};
+  Result<FitData> fine =
+      read_data(fit_->parameters.model(), mechanism, recordings_, held_out_, options_, data_.options.step / 2);
+  if (!fine) return fine.failure();
+  Result<Fit> found = fit(fine->model, fit_->parameters, fine->runs, fine->options, weights_, options_,
+                          {fit_->x, nullptr}, progress(0.7, 0.85));
+  if (!found) return found.failure();
+  const identify::Parameters& parameters = found->parameters;
+  const Eigen::VectorXd coarse = fit_->x, half = found->x;
+  Eigen::VectorXd x = (2 * half - coarse).cwiseMax(parameters.lower()).cwiseMin(parameters.upper());
+  Result<identify::MachinePoint> there = parameters.at(x);
+  if (!there || !possible(parameters, x)) {
+    result_.summary.warnings.emplace_back(
+        "the extrapolation to no step would leave what is physically possible: the answer is that of half the step");
+    x = half;
+    there = parameters.at(x);
+    if (!there) return there.failure();
+  }
+  result_.summary.richardson = true;
+  coarse_ = coarse;
+  half_ = half;
+  data_ = *std::move(fine);
+  fit_.emplace(*std::move(found));
+  fit_->x = x;
+  fit_->machine = *std::move(there);
+  // an answer without bias of the step is replayed with small ones
+  substeps_ = std::max(1, static_cast<int>(std::lround(data_.options.step / 1e-3)));
+  return {};
+}
+
+void Identification::summarize_fit() {
+  IdentifySummary& out = result_.summary;
+  const identify::SolverReport& report = fit_->report;
+  out.costs = report.costs;
+  out.why_stopped = report.why_stopped;
+  out.converged = report.converged;
+  out.iterations = report.iterations;
+  out.first_cost = report.first_cost;
+  out.cost = report.cost;
+  out.solve_s = report.seconds;
+  out.coordinates = fit_->parameters.size();
+  out.fitted_runs = static_cast<int>(data_.runs.size());
+  for (const identify::Run& run : data_.runs) out.knots += run.knots();
+  out.readings = fit_->reading_rows();
+  out.step = data_.options.step;
+  out.kappa = options_.kappa;
+  out.channels = residual_channels(*fit_, weights_);
+  if (!report.converged) {
+    out.warnings.push_back(fmt::format("not converged after {} iterations: {}", report.iterations, report.why_stopped));
+  }
+  for (const std::string& warning : input_warnings(*fit_)) out.warnings.push_back(warning);
+}
+
+Result<IdentifyResult> Identification::run(const Model& model) {
+  const Clock::time_point begin = Clock::now();
+  const auto mechanism = mechanism_of(model);
+  if (!mechanism) return mechanism.failure();
+  const double step = options_.step > 0 ? options_.step : default_step(recordings_);
+  Result<FitData> data = read_data(model, **mechanism, recordings_, held_out_, options_, step);
+  if (!data) return data.failure();
+  data_ = *std::move(data);
+  result_.summary.warnings = data_.warnings;
+  if (const auto failure = compare(**mechanism, data_.model)) return *failure;
+  if (const auto failure = fit_all()) return *failure;
+  if (const auto failure = extrapolate(**mechanism)) return *failure;
+  summarize_fit();
+  if (const auto failure = add_knowledge(*fit_, data_, weights_, options_, result_.summary)) return *failure;
+  if (result_.summary.richardson) add_steps(fit_->parameters, coarse_, half_, result_.summary);
+  if (const auto failure =
+          add_checks(*fit_, data_, weights_, options_, substeps_, progress(0.85, 1), result_.summary)) {
+    return *failure;
+  }
+  const auto made_of = fit_->parameters.shared_mechanism();
+  for (std::size_t i = 0; options_.keep && i < data_.runs.size(); ++i) {
+    result_.motions.push_back(motion_table(fit_->machine, made_of, fit_->runs[i], fit_->poses[i]));
+  }
+  result_.fitted = fit_->parameters.settings(fit_->x);
+  std::vector<std::string> unnamed;
+  result_.start = start_values(fit_->machine, made_of, fit_->runs.front(), fit_->poses.front(), unnamed);
+  for (const std::string& name : unnamed) {
+    result_.summary.warnings.push_back(fmt::format(
+        "the start of joint {} has no name that --set takes: a relative coordinate of the model gives it one",
+        quote(name)));
+  }
+  result_.summary.wall_s = seconds_since(begin);
+  return std::move(result_);
+}
+
+}  // namespace
+
+Failure check_options(const IdentifyOptions& o) {
+  Failure faults{Failure::Kind::bad_input, {}};
+  const auto positive = [&](const char* field, double value) {
+    check_rule(std::isfinite(value) && value > 0, field, "must be > 0", value, faults);
+  };
+  const auto not_negative = [&](const char* field, double value) {
+    check_rule(std::isfinite(value) && value >= 0, field, "must be >= 0", value, faults);
+  };
+  not_negative("step", o.step);
+  positive("kappa", o.kappa);
+  not_negative("compliance", o.compliance);
+  not_negative("relaxation", o.relaxation);
+  positive("smoothing", o.smoothing);
+  not_negative("noise", o.noise);
+  check_choice("loss", o.loss, {"none", "huber", "cauchy", "tukey"}, faults);
+  positive("loss", o.loss_scale);
+  check_rule(o.to > o.from, "to", fmt::format("must be after --from, {:g} s", o.from), o.to, faults);
+  check_rule(o.validate_from > o.from, "validate-from", fmt::format("must be after --from, {:g} s", o.from),
+             o.validate_from, faults);
+  if (std::isfinite(o.validate_from)) {
+    check_rule(o.validate_from < o.to, "validate-from", fmt::format("must be before --to, {:g} s", o.to),
+               o.validate_from, faults);
+  }
+  for (const double horizon : o.horizons) positive("horizon", horizon);
+  check_rule(o.iterations >= 1, "iterations", "must be >= 1", o.iterations, faults);
+  for (const std::string& name : o.compare) {
+    const Result<FrictionChoice> choice = read_friction_choice(name);
+    if (!choice) faults.diagnostics.push_back(choice.failure().diagnostics.front());
+  }
+  if (o.free.empty() && o.compare.empty()) {
+    faults.diagnostics.push_back({Severity::error, {}, "free: is needed: what is not known"});
+  }
+  return faults;
+}
+
+Result<IdentifyResult> identify(const Model& model, const std::vector<Trajectory>& recordings,
+                                const std::vector<Trajectory>& held_out, const IdentifyOptions& options) {
+  if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
+  if (recordings.empty()) return Failure::bad_input("log: is needed: a recording of the motion");
+  return Identification(recordings, held_out, options).run(model);
+}
+
+}  // namespace kinegraph::task

@@ -1,0 +1,205 @@
+#include "kinegraph/task/identify_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kinegraph::task {
+namespace {
+
+constexpr double kDefaultStep = 0.01;
+constexpr double kDefaultNoise = 1e-3;
+
+template <class F>
+double total(const std::vector<identify::Problem>& problems, F f) {
+  double sum = 0;
+  for (const identify::Problem& problem : problems) sum += static_cast<double>(f(problem));
+  return sum;
+}
+
+/// Where κ is large the motion has to follow the model over the whole recording, and the way there is narrow: κ grows
+/// in stages, each of which starts from the motion of the one before. Shares of κ, the last is 1.
+std::vector<double> stages(double kappa) {
+  constexpr double kDirect = 1e4, kFactor = 100;
+  std::vector<double> shares = {1};
+  for (; kappa > kDirect; kappa /= kFactor) shares.insert(shares.begin(), shares.front() / kFactor);
+  return shares;
+}
+
+Result<identify::SolverReport> solve_in_stages(const identify::Parameters& parameters,
+                                               std::vector<identify::Problem>& problems, Eigen::VectorXd& x,
+                                               std::vector<std::vector<double>>& poses, const IdentifyOptions& options,
+                                               const std::function<void(double share)>& make,
+                                               const Progress& progress) {
+  identify::SolverReport report;
+  const std::vector<double> shares = stages(options.kappa);
+  const double count = static_cast<double>(shares.size());
+  for (std::size_t stage = 0; stage < shares.size(); ++stage) {
+    make(shares[stage]);
+    identify::SolverOptions solver;
+    solver.most_iterations = options.iterations;
+    solver.progress = part_of(progress, static_cast<double>(stage) / count, static_cast<double>(stage + 1) / count);
+    Result<identify::SolverReport> one = identify::solve(parameters, problems, x, poses, solver);
+    if (!one) return one.failure();
+    one->iterations += report.iterations;
+    one->seconds += report.seconds;
+    report = *std::move(one);
+  }
+  return report;
+}
+
+void warn(const std::vector<Diagnostic>& found, std::vector<std::string>& warnings) {
+  for (const Diagnostic& warning : found) {
+    const std::string place = to_string(warning.where);
+    warnings.push_back(place.empty() ? warning.message : place + ": " + warning.message);
+  }
+}
+
+}  // namespace
+
+Progress part_of(const Progress& progress, double begin, double end) {
+  if (!progress) return {};
+  return [progress, begin, end](double share) { return progress(begin + share * (end - begin)); };
+}
+
+double default_step(const std::vector<Trajectory>& recordings) {
+  std::vector<double> intervals;
+  for (const Trajectory& table : recordings) {
+    for (int i = 1; i < table.samples(); ++i) {
+      const double interval = table.times()[i] - table.times()[i - 1];
+      if (interval > 0) intervals.push_back(interval);
+    }
+  }
+  if (intervals.empty()) return kDefaultStep;
+  const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
+  std::nth_element(intervals.begin(), middle, intervals.end());
+  return std::max(kDefaultStep, *middle);
+}
+
+Result<FitData> read_data(const Model& model, const maximal::Mechanism& mechanism,
+                          const std::vector<Trajectory>& recordings, const std::vector<Trajectory>& held_out,
+                          const IdentifyOptions& options, double step) {
+  FitData data;
+  data.options.step = step;
+  data.options.noise = options.noise;
+  data.options.smoothing = options.smoothing;
+  data.options.from = options.from;
+  data.options.to = std::min(options.to, options.validate_from);
+  Result<identify::Recordings> fitted = identify::read_runs(model, mechanism, recordings, data.options);
+  if (!fitted) return fitted.failure();
+  data.model = std::move(fitted->model);
+  data.runs = std::move(fitted->runs);
+  warn(fitted->warnings, data.warnings);
+  const auto hold_out = [&](const std::vector<Trajectory>& tables, double from, double to) -> std::optional<Failure> {
+    if (tables.empty()) return {};
+    identify::RunOptions part = data.options;
+    part.from = from;
+    part.to = to;
+    Result<identify::Recordings> read = identify::read_runs(data.model, mechanism, tables, part);
+    if (!read) return read.failure();
+    data.model = std::move(read->model);
+    for (identify::Run& run : read->runs) data.held_out.push_back(std::move(run));
+    warn(read->warnings, data.warnings);
+    return {};
+  };
+  if (std::isfinite(options.validate_from)) {
+    if (const auto failure = hold_out(recordings, options.validate_from, options.to)) return *failure;
+  }
+  constexpr double kAll = std::numeric_limits<double>::infinity();
+  if (const auto failure = hold_out(held_out, -kAll, kAll)) return *failure;
+  return data;
+}
+
+maximal::Regularization regularization_of(const IdentifyOptions& options) {
+  return {options.compliance, options.compliance, options.relaxation, maximal::Bend::exact};
+}
+
+identify::Weights weights_of(const std::vector<Sensor>& sensors, const std::vector<identify::Run>& runs,
+                             const IdentifyOptions& options) {
+  identify::Weights weights;
+  weights.loss = options.loss;
+  weights.loss_scale = options.loss_scale;
+  for (const Sensor& sensor : sensors) {
+    for (const SensorChannel& channel : sensor.channels) {
+      const double otherwise = options.noise > 0 ? options.noise : kDefaultNoise;
+      weights.noise.push_back(channel.noise > 0 ? channel.noise : otherwise);
+    }
+  }
+  const double unit = noise_unit(sensors, runs, weights);
+  weights.kappa = options.kappa / (unit * unit);
+  return weights;
+}
+
+double noise_unit(const std::vector<Sensor>& sensors, const std::vector<identify::Run>& runs,
+                  const identify::Weights& weights) {
+  std::vector<char> used(sensors.size(), 0);
+  for (const identify::Run& run : runs) {
+    for (const identify::Reading& reading : run.readings) used[reading.sensor] = 1;
+  }
+  double sum = 0;
+  int count = 0;
+  const std::vector<identify::ChannelPlace> places = identify::channel_places(sensors);
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    if (used[places[c].sensor]) sum += std::log(weights.noise[c]), ++count;
+  }
+  return count > 0 ? std::exp(sum / count) : 1;
+}
+
+double Fit::impulse_cost() const {
+  return total(problems, [](const identify::Problem& p) { return p.impulse_cost(); });
+}
+double Fit::reading_cost() const {
+  return total(problems, [](const identify::Problem& p) { return p.reading_cost(); });
+}
+long Fit::reading_rows() const {
+  return static_cast<long>(total(problems, [](const identify::Problem& p) { return p.reading_rows(); }));
+}
+
+Result<Fit> fit(const Model& model, const identify::Parameters& parameters, const std::vector<identify::Run>& runs,
+                const identify::RunOptions& run_options, const identify::Weights& weights,
+                const IdentifyOptions& options, const FitStart& start, const Progress& progress) {
+  Result<identify::MachinePoint> first = parameters.at(start.x, false);
+  if (!first) return first.failure();
+  std::vector<identify::Run> placed = runs;
+  std::vector<std::vector<double>> poses;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    if (start.poses) {
+      poses.push_back((*start.poses)[i]);
+    } else {
+      auto guess = identify::first_guess(model, parameters.mechanism(), first->numbers, placed[i], run_options);
+      if (!guess) return guess.failure();
+      poses.push_back(*std::move(guess));
+    }
+    identify::set_references(parameters.mechanism(), first->numbers, poses.back(), placed[i]);
+  }
+  std::vector<identify::Problem> problems;
+  Eigen::VectorXd x = start.x;
+  const auto make = [&](double share) {
+    identify::Weights now = weights;
+    now.kappa *= share;
+    problems.clear();
+    problems.reserve(runs.size());
+    for (const identify::Run& run : placed) {
+      problems.emplace_back(model, parameters.shared_mechanism(), run, regularization_of(options), now);
+    }
+  };
+  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, options, make, progress);
+  if (!report) return report.failure();
+  Result<identify::MachinePoint> machine = parameters.at(x);
+  if (!machine) return machine.failure();
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    problems[i].cost(*machine, poses[i]);
+    identify::set_references(parameters.mechanism(), machine->numbers, poses[i], placed[i]);
+  }
+  return Fit{parameters,       std::move(x),        *std::move(machine), std::move(placed),
+             std::move(poses), std::move(problems), *std::move(report)};
+}
+
+Result<Fit> fit_motion(const Model& model, const std::vector<identify::Run>& runs,
+                       const identify::RunOptions& run_options, const identify::Weights& weights,
+                       const IdentifyOptions& options, const Progress& progress) {
+  const Result<identify::Parameters> none = identify::Parameters::make(model, {});
+  if (!none) return none.failure();
+  return fit(model, *none, runs, run_options, weights, options, {none->start(), nullptr}, progress);
+}
+
+}  // namespace kinegraph::task

@@ -1,0 +1,154 @@
+#include "kinegraph/task/identify_knowledge.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kinegraph/identify/knowable.hpp"
+#include "kinegraph/task/identify_residuals.hpp"
+#include "kinegraph/task/identify_rest.hpp"
+#include "kinegraph/task/spatial_start.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// Information and scatter on x with weights that the residuals themselves give.
+Result<identify::SolverReport> weighed_again(const Fit& fit, const FitData& data, const identify::Weights& weights,
+                                             const IdentifyOptions& options) {
+  std::vector<identify::Problem> problems;
+  problems.reserve(fit.runs.size());
+  for (const identify::Run& run : fit.runs) {
+    problems.emplace_back(data.model, fit.parameters.shared_mechanism(), run, regularization_of(options), weights);
+  }
+  Eigen::VectorXd x = fit.x;
+  std::vector<std::vector<double>> poses = fit.poses;
+  identify::SolverOptions once;
+  once.most_iterations = 0;
+  return identify::solve(fit.parameters, problems, x, poses, once);
+}
+
+identify::Evidence evidence_of(const Fit& fit, const identify::SolverReport& report, double variance) {
+  identify::Evidence evidence;
+  evidence.information = report.information / variance;
+  evidence.scatter = report.scatter / (variance * variance);
+  const std::vector<identify::Quantity> now = fit.parameters.quantities(fit.x);
+  const std::vector<identify::Quantity> start = fit.parameters.quantities(fit.parameters.start());
+  const auto count = static_cast<Eigen::Index>(now.size());
+  evidence.values.resize(count);
+  evidence.scales.resize(count);
+  evidence.slopes.resize(count, fit.parameters.size());
+  for (Eigen::Index i = 0; i < count; ++i) {
+    evidence.names.push_back(now[i].name);
+    evidence.values[i] = now[i].value;
+    evidence.scales[i] = std::abs(start[i].value != 0 ? start[i].value : now[i].value);
+    evidence.slopes.row(i) = now[i].slope.transpose();
+  }
+  return evidence;
+}
+
+bool at_bound(const identify::Quantity& quantity, const std::vector<bool>& bound) {
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    if (bound[i] && quantity.slope[static_cast<Eigen::Index>(i)] != 0) return true;
+  }
+  return false;
+}
+
+void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySummary& summary) {
+  const std::vector<identify::Quantity> now = fit.parameters.quantities(fit.x);
+  const std::vector<identify::Quantity> start = fit.parameters.quantities(fit.parameters.start());
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const identify::KnownQuantity& told = known.quantities[i];
+    IdentifySummary::Quantity& out = summary.quantities.emplace_back();
+    out.name = now[i].name;
+    out.start = start[i].value;
+    out.value = out.at_step = out.at_half_step = now[i].value;
+    out.sd = told.deviation.value_or(kNone);
+    out.sandwich = told.sandwich.value_or(out.sd);
+    out.identifiable = told.identifiable;
+    out.remark = told.remark;
+    out.at_bound = at_bound(now[i], fit.report.at_bound);
+  }
+  summary.correlations = known.correlation;
+  for (Eigen::Index i = 0; i < summary.correlations.rows(); ++i) {
+    if (known.quantities[i].identifiable) continue;
+    summary.correlations.row(i).setConstant(kNone);
+    summary.correlations.col(i).setConstant(kNone);
+  }
+}
+
+void add_combinations(const identify::Knowable& known, IdentifySummary& summary) {
+  for (const identify::UnknownGroup& group : known.unknown) {
+    summary.unknown.push_back({group.text, kNone, kNone, kNone});
+    for (const identify::KnownCombination& c : group.known) {
+      double size = 0;
+      for (std::size_t i = 0; i < c.quantities.size(); ++i) {
+        size = std::max(size, std::abs(c.coefficients[i] * known.quantities[c.quantities[i]].value));
+      }
+      summary.known.push_back({c.text, c.value, c.sandwich.value_or(c.deviation), size});
+    }
+  }
+}
+
+}  // namespace
+
+bool possible(const identify::Parameters& parameters, const Eigen::VectorXd& x) {
+  for (const identify::MatrixInequality& inequality : parameters.inequalities(x)) {
+    const Eigen::LLT<Eigen::MatrixXd> factor(inequality.value);
+    if (!inequality.value.allFinite() || factor.info() != Eigen::Success) return false;
+  }
+  return true;
+}
+
+void add_steps(const identify::Parameters& parameters, const Eigen::VectorXd& coarse, const Eigen::VectorXd& half,
+               IdentifySummary& summary) {
+  const std::vector<identify::Quantity> at_step = parameters.quantities(coarse);
+  const std::vector<identify::Quantity> at_half = parameters.quantities(half);
+  for (std::size_t i = 0; i < summary.quantities.size(); ++i) {
+    summary.quantities[i].at_step = at_step[i].value;
+    summary.quantities[i].at_half_step = at_half[i].value;
+  }
+}
+
+std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identify::Weights& weights,
+                                     const IdentifyOptions& options, IdentifySummary& summary) {
+  const screw::Tree& tree = fit.parameters.mechanism().tree();
+  const int freedoms = spatial_mobility(tree, tree.start_position()).freedoms;
+  const identify::Weights found = reestimated(fit, weights, freedoms);
+  const double unit = noise_unit(data.model.sensors, data.runs, weights);
+  summary.kappa_found = found.kappa * unit * unit;
+  double variance = 1;
+  if (options.reestimate) {
+    Result<identify::SolverReport> again = weighed_again(fit, data, found, options);
+    if (!again) return again.failure();
+    fit.report.information = std::move(again->information);
+    fit.report.scatter = std::move(again->scatter);
+  } else {
+    variance = std::max(fit.report.cost, std::numeric_limits<double>::min()) /
+               static_cast<double>(std::max(fit.reading_rows(), 1L));
+  }
+  const identify::Knowable known = identify::what_is_knowable(evidence_of(fit, fit.report, variance));
+  add_quantities(fit, known, summary);
+  add_combinations(known, summary);
+  // a number whose deviation is larger than itself tells nothing
+  const auto told = [](const auto& of) { return of.sandwich < std::max(std::abs(of.value), std::abs(of.start)); };
+  const auto sized = [](const IdentifySummary::Combination& c) { return c.sd < c.size; };
+  const bool still = stands_still(data.model.sensors, fit.runs, weights);
+  if (!still || acts_at_rest(fit)) {
+    if (std::any_of(summary.quantities.begin(), summary.quantities.end(), told)) return {};
+    if (std::any_of(summary.known.begin(), summary.known.end(), sized)) return {};
+  }
+  std::vector<std::string> names;
+  for (const IdentifySummary::Quantity& q : summary.quantities) names.push_back(q.name);
+  return Failure::no_answer(fmt::format(
+      "not identifiable: {}: {}", fmt::join(names, ", "),
+      still ? "the machine stands still in the recordings, no reading changes by more than its noise"
+            : "the recordings do not tell them apart from noise; the machine has to move more, or otherwise"));
+}
+
+}  // namespace kinegraph::task

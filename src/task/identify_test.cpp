@@ -1,0 +1,217 @@
+#include "kinegraph/task/identify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "kinegraph/base/random.hpp"
+#include "kinegraph/identify/machines_test.hpp"
+#include "kinegraph/mechanics/maximal/conversion.hpp"
+#include "kinegraph/model/planar_robot.hpp"
+#include "kinegraph/task/identify_compare.hpp"
+#include "kinegraph/task/identify_residuals.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+using Eigen::VectorXd;
+using Torque = std::function<double(double)>;
+
+/// What an encoder of `theta` reads at 200 Hz, and the motor's torque, by steps of 0.5 ms.
+Trajectory record(const Model& model, double time, double noise, const Torque& torque, unsigned seed = 1) {
+  constexpr double kStep = 5e-4;
+  const auto mechanism = *maximal::Mechanism::make(*robot_of(model, PlanarForces::kept));
+  const screw::Tree& tree = mechanism->tree();
+  const int bodies = static_cast<int>(mechanism->bodies().size());
+  VectorXd q(mechanism->stored()), v = VectorXd::Zero(mechanism->tangent()), after(v), q_tree = tree.start_position();
+  maximal::poses_of(*mechanism, mechanism->numbers(), q_tree.data(), q.data());
+  step::RegularizedStep stepper(mechanism, {1e-8, 1e-8, 0});
+  stepper.set_numbers(mechanism->numbers());
+  step::StepInput input(*mechanism, kStep);
+  std::vector<maximal::Grip> grips(mechanism->freedoms().size(), maximal::Grip::none);
+  Random random(seed);
+  Trajectory table({"encoder.q", "motor.tau"});
+  table.file = "swing.csv";
+  for (int i = 0; i * kStep <= time; ++i) {
+    const double t = i * kStep;
+    maximal::coordinates_of(*mechanism, mechanism->numbers(), q.data(), q_tree.data());
+    if (i % 10 == 0) {
+      double* row = table.append(t);
+      row[0] = q_tree[0] + noise * random.normal();
+      row[1] = torque(t);
+    }
+    input.torque[0] = torque(t + 0.5 * kStep);
+    input.reference[0] = q_tree[0];
+    EXPECT_TRUE(stepper.advance(q.data(), v.data(), input, grips.data(), after.data()));
+    v = after;
+    after *= kStep;
+    maximal::retract(bodies, q.data(), after.data(), q.data());
+  }
+  return table;
+}
+
+double pushes(double t) { return 0.3 * std::sin(3 * t) + 0.2 * std::sin(7.3 * t); }
+double nothing(double) { return 0; }
+
+Model with(const Settings& settings) { return *identify::pendulum().with(settings); }
+
+IdentifyOptions options_of(const std::vector<std::string>& free) {
+  IdentifyOptions options;
+  for (const std::string& name : free) options.free.emplace_back().name = name;
+  return options;
+}
+
+const IdentifySummary::Quantity& found(const IdentifySummary& summary, const std::string& name) {
+  for (const IdentifySummary::Quantity& q : summary.quantities) {
+    if (q.name == name) return q;
+  }
+  throw std::runtime_error("no quantity " + name);
+}
+
+TEST(Identify, FindsFrictionAndInertia) {
+  const Trajectory log = record(with({{"A.viscous", 0.004}, {"A.dry", 0.01}}), 6, 1e-3, pushes);
+  const auto result = identify(with({{"rod.I0", 0.04}}), {log}, {}, options_of({"A.viscous", "A.dry", "rod.I0"}));
+  ASSERT_TRUE(result) << result.failure().to_string();
+  const IdentifySummary& summary = result->summary;
+  EXPECT_TRUE(summary.converged) << summary.why_stopped;
+  EXPECT_NEAR(found(summary, "A.viscous").value, 0.004, 4e-4);
+  EXPECT_NEAR(found(summary, "A.dry").value, 0.01, 1e-3);
+  EXPECT_NEAR(found(summary, "rod.I0").value, 0.025, 1.2e-3);  // m L²/3
+  for (const IdentifySummary::Quantity& q : summary.quantities) {
+    EXPECT_TRUE(q.identifiable) << q.name;
+    EXPECT_GT(q.sandwich, 0) << q.name;
+    EXPECT_LT(q.sandwich, 0.2 * q.value) << q.name;
+  }
+  ASSERT_EQ(summary.checks.size(), 1u);
+  EXPECT_TRUE(summary.checks[0].complete);
+  EXPECT_LT(summary.checks[0].replay[0].rmse, 0.02);
+  ASSERT_EQ(summary.channels.size(), 1u);
+  EXPECT_NEAR(summary.channels[0].rms, 1e-3, 2e-4);
+  ASSERT_EQ(result->motions.size(), 1u);
+  EXPECT_GE(result->motions[0].find("theta.q"), 0);
+  EXPECT_GE(result->motions[0].find("encoder.q"), 0);
+  EXPECT_EQ(result->fitted.at("A.dry"), found(summary, "A.dry").value);
+  EXPECT_NEAR(result->start.at("theta.q"), -1, 5e-3);
+  EXPECT_NEAR(result->start.at("theta.v"), 0, 5e-2);
+}
+
+TEST(Identify, ExtrapolatesTheStepsBias) {
+  const Trajectory log = record(with({{"A.viscous", 0.004}, {"A.dry", 0.01}}), 6, 1e-4, pushes);
+  IdentifyOptions options = options_of({"A.dry", "rod.I0"});
+  options.richardson = true;
+  const auto result = identify(with({{"A.viscous", 0.004}, {"rod.I0", 0.03}}), {log}, {}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  const auto& q = found(result->summary, "A.dry");
+  const double coarse = std::abs(q.at_step - 0.01), fine = std::abs(q.at_half_step - 0.01);
+  EXPECT_LT(fine, 0.7 * coarse) << coarse;
+  EXPECT_LT(std::abs(q.value - 0.01), 0.5 * coarse) << coarse;
+  EXPECT_NEAR(q.value, 2 * q.at_half_step - q.at_step, 1e-9);
+  EXPECT_NEAR(found(result->summary, "rod.I0").value, 0.025, 1e-4);
+}
+
+TEST(Identify, AMachineAtRestTellsNothing) {
+  const Trajectory log = record(with({{"theta.q", -M_PI / 2}}), 3, 1e-3, nothing);
+  const auto result = identify(with({{"theta.q", -M_PI / 2}}), {log}, {}, options_of({"A.viscous", "A.dry", "rod.I0"}));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.failure().kind, Failure::Kind::no_answer);
+  EXPECT_EQ(result.failure().to_string(),
+            "error: not identifiable: A.viscous, A.dry, rod.I0: the machine stands still in the recordings, no reading "
+            "changes by more than its noise");
+}
+
+TEST(Identify, NamesWhatAFreeSwingCannotTell) {
+  // m g a/J, c/J and τ/J are all that it tells: mass, inertia and friction can grow together
+  const Trajectory log = record(with({{"A.viscous", 0.004}}), 6, 1e-3, nothing);
+  const auto result = identify(with({{"m", 0.35}}), {log}, {}, options_of({"m", "A.viscous", "A.dry"}));
+  ASSERT_TRUE(result) << result.failure().to_string();
+  EXPECT_FALSE(found(result->summary, "m").identifiable);
+  EXPECT_TRUE(std::isnan(found(result->summary, "m").sandwich));
+  EXPECT_FALSE(result->summary.unknown.empty());
+  EXPECT_FALSE(result->summary.known.empty());
+}
+
+TEST(Identify, ForetellsWhatIsHeldOut) {
+  const Trajectory log = record(with({}), 6, 1e-3, pushes, 1), other = record(with({}), 4, 1e-3, pushes, 2);
+  IdentifyOptions options = options_of({"A.viscous"});
+  options.validate_from = 4;
+  options.horizons = {0.2};
+  const auto result = identify(with({{"A.viscous", 0.01}}), {log}, {other}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  ASSERT_EQ(result->summary.checks.size(), 3u);
+  EXPECT_FALSE(result->summary.checks[0].held_out);
+  EXPECT_NEAR(result->summary.checks[0].to, 4, 0.02);
+  EXPECT_TRUE(result->summary.checks[1].held_out);
+  EXPECT_NEAR(result->summary.checks[1].from, 4, 0.02);
+  EXPECT_TRUE(result->summary.checks[2].held_out);
+  for (const IdentifySummary::Check& check : result->summary.checks) {
+    EXPECT_LT(check.replay[0].rmse, 0.03) << check.file;
+    ASSERT_EQ(check.ahead.size(), 2u);
+    EXPECT_GT(check.ahead[1][0].r_squared, 0.99);
+  }
+}
+
+TEST(Identify, ComparesModelsOfFriction) {
+  const Trajectory log = record(with({{"A.viscous", 0}, {"A.dry", 0.02}}), 6, 1e-3, pushes);
+  IdentifyOptions options = options_of({});
+  options.compare = {"viscous", "dry"};
+  const auto result = identify(identify::pendulum(), {log}, {}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  ASSERT_EQ(result->summary.comparisons.size(), 2u);
+  const auto &viscous = result->summary.comparisons[0], &dry = result->summary.comparisons[1];
+  EXPECT_EQ(viscous.failure, "");
+  EXPECT_LT(dry.bic, viscous.bic);
+  EXPECT_LT(dry.replay[0].rmse, viscous.replay[0].rmse);
+  EXPECT_LT(dry.held_out[0].rmse, viscous.held_out[0].rmse);
+  ASSERT_EQ(result->summary.quantities.size(), 1u);  // the best one is the answer
+  EXPECT_NEAR(found(result->summary, "A.dry").value, 0.02, 2e-3);
+}
+
+TEST(Identify, FrictionVariants) {
+  const auto choice = read_friction_choice("stribeck+viscous");
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->keys, (std::vector<std::string>{"dry", "stribeck", "stribeck_speed", "viscous"}));
+  EXPECT_EQ(
+      read_friction_choice("viscos").failure().to_string(),
+      "error: compare: must be made of none, viscous, dry, quadratic, stribeck, load, joined by +, is 'viscos'; did "
+      "you mean 'viscous'?");
+  const auto variant =
+      friction_variant(identify::pendulum(), options_of({"m", "A.dry"}).free, *read_friction_choice("viscous"));
+  ASSERT_TRUE(variant);
+  ASSERT_EQ(variant->free.size(), 2u);
+  EXPECT_EQ(variant->free[0].name, "m");
+  EXPECT_EQ(variant->free[1].name, "A.viscous");
+  EXPECT_EQ(variant->free[1].lower, 0);
+  EXPECT_EQ(variant->model.frictions[0].dynamics.friction, 0);
+  EXPECT_EQ(variant->model.frictions[0].dynamics.damping, 0.001);  // as the file has it
+}
+
+TEST(Identify, WhitenessTellsNoiseFromAWave) {
+  Random random(3);
+  std::vector<double> noise, wave;
+  for (int i = 0; i < 1000; ++i) {
+    noise.push_back(random.normal());
+    wave.push_back(noise.back() + std::sin(0.1 * i));
+  }
+  EXPECT_GT(whiteness(noise).p_value, 0.01);
+  EXPECT_LT(whiteness(wave).p_value, 1e-10);
+  EXPECT_EQ(whiteness(noise).correlation.size(), 20u);
+  EXPECT_EQ(whiteness({1, 2, 3}).p_value, 1);
+}
+
+TEST(Identify, RefusesOptionsOutOfRange) {
+  IdentifyOptions options;
+  options.kappa = 0;
+  options.loss = "hubert";
+  options.validate_from = 5;
+  options.to = 4;
+  options.compare = {"damp"};
+  EXPECT_EQ(check_options(options).to_string(),
+            "error: kappa: must be > 0, is 0\n"
+            "error: loss: must be one of none, huber, cauchy, tukey, is 'hubert'; did you mean 'huber'?\n"
+            "error: validate-from: must be before --to, 4 s, is 5\n"
+            "error: compare: must be made of none, viscous, dry, quadratic, stribeck, load, joined by +, is 'damp'");
+}
+
+}  // namespace
+}  // namespace kinegraph::task

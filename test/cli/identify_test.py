@@ -1,0 +1,160 @@
+"""The verb identify and files of settings, as a user meets them: identify_test.py PROGRAM [SUITE.TEST ...]"""
+
+import json
+import math
+import os
+import unittest
+
+from program import Cli
+
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models")
+
+
+class IdentifyCase(Cli):
+    """With the pendulum that rubs, and a log of its encoder: by steps of 1 ms, no program needed."""
+
+    def setUp(self):
+        super().setUp()
+        with open(os.path.join(MODELS, "rubbing_pendulum.yaml"), encoding="utf-8") as file:
+            self.write("pendulum.yaml", file.read())
+        self.swing("swing.csv")
+
+    def swing(self, name, angle=0.0, viscous=0.004, dry=0.02, time=5.0):
+        mass, length, h = 0.5, 0.4, 1e-4
+        inertia, weight = mass * length**2 / 3, mass * 9.81 * length / 2
+        rate, noise, rows = 0.0, 12345, ["t,encoder.q"]
+        for i in range(int(round(time / h)) + 1):
+            if i % 50 == 0:
+                noise = (1103515245 * noise + 12345) % 2**31
+                rows.append(f"{i * h:.4f},{angle + 1e-3 * math.sqrt(12) * (noise / 2**31 - 0.5):.6f}")
+            torque = -weight * math.cos(angle) - viscous * rate
+            free = rate + h * torque / inertia
+            held = h * dry / inertia
+            rate = 0.0 if abs(free) <= held else free - math.copysign(held, free)
+            angle += h * rate
+        self.write(name, "\n".join(rows) + "\n")
+
+    def quantities(self, name="fit.json"):
+        return {q["name"]: q for q in json.loads(self.read(name))["quantities"]}
+
+
+class Identify(IdentifyCase):
+    def test_finds_friction_and_saves_it(self):
+        text = self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--set", "O.viscous=0.001", "--set", "O.dry=0.005",
+                         "--free", "O.viscous,O.dry", "--save", "fitted.set", "--json", "fit.json", "--out", "motion.csv").out
+        found = self.quantities()
+        self.assertAlmostEqual(found["O.dry"]["value"], 0.02, delta=0.002)
+        self.assertAlmostEqual(found["O.viscous"]["value"], 0.004, delta=0.0006)
+        self.assertEqual(found["O.dry"]["start"], 0.005)
+        self.assertTrue(0 < found["O.dry"]["sd"] < 0.002)
+        self.assertRegex(text, r"(?m)^  name +start +fitted +± sd")
+        self.assertRegex(text, r"(?m)^  O.dry +0.005 +0.0\d+ +\S+")
+        names, rows = self.table("motion.csv")
+        self.assertEqual(names, ["t", "theta.q", "theta.v", "theta.a", "encoder.q"])
+        self.assertAlmostEqual(rows[0][1], 0, delta=0.01)
+        saved = self.read("fitted.set")
+        self.assertRegex(saved, r"(?m)^O.dry += 0.0\d+  # ± ")
+        self.assertRegex(saved, r"(?m)^theta.q += ")
+        self.good("check", "pendulum.yaml", "--set", "@fitted.set")
+        again = json.loads(self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--set", "@fitted.set", "--free", "O.dry",
+                                     "--json", "-").out)
+        self.assertAlmostEqual(again["quantities"][0]["start"], found["O.dry"]["value"])
+
+    def test_is_the_same_every_time(self):
+        words = ("identify", "pendulum.yaml", "--log", "swing.csv", "--free", "O.dry,bar.I0", "--json", "-")
+        first, second = json.loads(self.good(*words).out), json.loads(self.good(*words, "--threads", "1").out)
+        for found in first, second:
+            del found["wall_s"], found["solve_s"]
+        self.assertEqual(first, second)
+
+    def test_a_machine_at_rest_tells_nothing(self):
+        self.swing("rest.csv", angle=-math.pi / 2, time=2.0)
+        self.bad("error: not identifiable: O.viscous, O.dry, bar.I0: the machine stands still in the recordings, no reading "
+                 "changes by more than its noise", "identify", "pendulum.yaml", "--log", "rest.csv", "--free", "O.viscous,O.dry,bar.I0",
+                 status=1)
+
+    def test_names_what_cannot_be_told(self):
+        found = json.loads(self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--free", "bar.mass,O.dry,O.viscous",
+                                     "--json", "-").out)
+        by_name = {q["name"]: q for q in found["quantities"]}
+        self.assertFalse(by_name["bar.mass"]["identifiable"])
+        self.assertIsNone(by_name["bar.mass"]["sd"])
+        self.assertTrue(found["unidentifiable_combinations"])
+
+    def test_foretells_another_recording(self):
+        self.swing("other.csv", angle=-0.5, time=3.0)
+        found = json.loads(self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--validate", "other.csv", "--free", "O.dry",
+                                     "--horizon", "0.2s", "--json", "-").out)
+        fitted, held_out = found["checks"]
+        self.assertEqual((fitted["held_out"], held_out["held_out"], held_out["file"]), (False, True, "other.csv"))
+        self.assertLess(held_out["replay"][0]["rmse"], 0.05)
+        self.assertEqual([ahead["horizon"] for ahead in held_out["ahead"]], [0.01, 0.2])
+        self.assertGreater(held_out["ahead"][1]["channels"][0]["r_squared"], 0.98)
+
+    def test_compares_friction(self):
+        found = json.loads(self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--compare", "viscous,viscous+dry",
+                                     "--json", "-").out)
+        viscous, both = found["comparisons"]
+        self.assertLess(both["bic"], viscous["bic"])
+        self.assertLess(both["held_out"][0]["rmse"], viscous["held_out"][0]["rmse"])
+        self.assertEqual([q["name"] for q in found["quantities"]], ["O.viscous", "O.dry"])
+
+    def test_columns_by_option(self):
+        lines = self.read("swing.csv").splitlines()[1:]
+        self.write("plain.csv", "\n".join(line + ",7" for line in lines) + "\n")
+        self.good("identify", "pendulum.yaml", "--log", "plain.csv", "--columns", "t,theta.q,-", "--free", "O.dry")
+
+    def test_faults_of_options(self):
+        self.bad("error: log: is needed: a recording of the motion\nerror: free: is needed: what is not known", "identify",
+                 "pendulum.yaml")
+        self.bad("error: bound: 'O.dri' is not free; did you mean 'O.dry'?\n"
+                 "error: bound: expected name=low:high, found 'O.dry'\n"
+                 "error: prior O.dry: must be > 0, is 0",
+                 "identify", "pendulum.yaml", "--log", "swing.csv", "--free", "O.dry", "--bound", "O.dri=0:1", "--bound", "O.dry",
+                 "--prior", "O.dry=0")
+        self.bad("error: kappa: must be > 0, is -1\n"
+                 "error: loss: must be one of none, huber, cauchy, tukey, is 'hubber'; did you mean 'huber'?",
+                 "identify", "pendulum.yaml", "--log", "swing.csv", "--free", "O.dry", "--kappa", "-1", "--loss", "hubber")
+        result = self.run_program("identify", "pendulum.yaml", "--log", "swing.csv", "--free", "O.drye")
+        self.assertEqual((result.status, result.out), (2, ""))
+        self.assertIn("did you mean 'O.dry'?", result.err)
+
+    def test_faults_of_recordings(self):
+        self.write("bad.csv", "t,encoder.w\n0,1\n0.1,2\n")
+        result = self.run_program("identify", "pendulum.yaml", "--log", "bad.csv", "--free", "O.dry")
+        self.assertEqual(result.status, 2)
+        self.assertIn("bad.csv:1:3: error: column 'encoder.w' is neither a reading nor an input", result.err)
+
+    def test_nothing_is_left_of_a_failure(self):
+        self.swing("rest.csv", angle=-math.pi / 2, time=2.0)
+        before = self.files()
+        self.run_program("identify", "pendulum.yaml", "--log", "rest.csv", "--free", "O.dry", "--save", "fitted.set", "--out",
+                         "motion.csv", "--json", "fit.json")
+        self.assertEqual(self.files(), before)
+
+
+class SettingsFiles(IdentifyCase):
+    def test_every_verb_reads_them(self):
+        self.write("long.set", "# another bar\nL = 0.8 m\nbar.mass = 2\n")
+        found = json.loads(self.good("check", "pendulum.yaml", "--set", "@long.set", "--json", "-").out)
+        self.assertEqual(found["mass"], 2)
+
+    def test_what_the_line_says_counts(self):
+        self.write("long.set", "bar.mass = 2\n")
+        found = json.loads(self.good("check", "pendulum.yaml", "--set", "@long.set", "--set", "bar.mass=3", "--json", "-").out)
+        self.assertEqual(found["mass"], 3)
+
+    def test_faults_have_their_places(self):
+        self.write("bad.set", "L = 1 m\nbar.mass 2\nO.dry = much\n")
+        self.bad("bad.set:2:1: error: expected name = value, found 'bar.mass 2'\n"
+                 "bad.set:3:9: error: expected a number, found the name 'much'", "check", "pendulum.yaml", "--set", "@bad.set")
+        self.write("wrong.set", "L = 1 m\n  bar.mess = 2\n")
+        result = self.run_program("check", "pendulum.yaml", "--set", "@wrong.set")
+        self.assertEqual(result.status, 2)
+        self.assertTrue(result.err.startswith("wrong.set:2:3: error: "), result.err)
+        self.assertIn("did you mean 'bar.mass'?", result.err)
+        self.bad("none.set: error: cannot read the file: no such file", "check", "pendulum.yaml", "--set", "@none.set")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
