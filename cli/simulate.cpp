@@ -90,10 +90,8 @@ class Simulate final : public Verb {
 void Simulate::declare(CLI::App& app) {
   app.add_option("--time", time_, "how long, default 5 s")->type_name("T");
   app.add_option("--step", step_, "time step, default 1ms")->type_name("H");
-  app.add_option(
-         "--formulation", formulation_,
-         "dependent (default) or independent coordinates; screw: links and joints in space; maximal: free links, "
-         "held by compliant constraints")
+  app.add_option("--formulation", formulation_,
+                 "dependent (default) or independent coordinates, joints in space, or links on soft joints")
       ->type_name("natural|independent|screw|maximal");
   app.add_option("--method", method_,
                  "fixed-lag smoother (default), all steps at once, or classic time stepping without a graph")

@@ -71,7 +71,7 @@ class Options(Cli):
         simulate("error: every: must be >= 1, is 0", "--every", "0")
         simulate("error: threads: must be >= 1, is 0", "--threads", "0")
         simulate("error: seed: must be >= 0, is -1", "--seed", "-1")
-        simulate("error: formulation: must be one of natural, independent, screw, is 'naturl'; did you mean 'natural'?",
+        simulate("error: formulation: must be one of natural, independent, screw, maximal, is 'naturl'; did you mean 'natural'?",
                  "--formulation", "naturl")
         simulate("error: method: must be one of smoother, batch, step, is 'x'", "--method", "x")
         simulate("error: integrator: must be one of euler, trapezoidal, hermite-simpson, is 'trapezoid'; did you mean "
