@@ -15,7 +15,7 @@ namespace {
 
 /// Known to the controller and recorded.
 double torque(double t, const std::vector<double>&, const std::vector<double>&) {
-  return 30 * std::sin(1.1 * t) + 20 * std::sin(2.7 * t + 1) + 10 * std::cos(5.3 * t);
+  return 6 * std::sin(1.1 * t) + 5 * std::sin(2.7 * t + 1) + 3 * std::cos(5.3 * t);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ int main() {
     starts[truth.name] = truth.start;
     options.free.push_back({truth.name});
   }
-  options.step = 0.005;
+  options.step = 0.002;
   options.keep = false;
   const Result<task::IdentifyResult> result = task::identify(*machine.with(starts), {recording}, {}, options);
   if (!result) {

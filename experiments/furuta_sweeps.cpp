@@ -25,8 +25,9 @@ constexpr Truth kTruth[] = {{"arm.izz", 0.003, 0.01},
 /// The machine as it is before identification: the starts of Table 1. A slender rod's moments leave its third one
 /// little room, so that the start is possible only if the others of that link start there too where they do not matter.
 Model guess() {
-  return furuta(M_PI - 0.03,
-                {{"arm.izz", 0.01}, {"arm.iyy", 0.01}, {"theta1.viscous", 1e-4}, {"theta2.viscous", 1e-4}});
+  return furuta(
+      M_PI - 0.03,
+      {{"arm.izz", 0.01}, {"arm.ixx", 0.01}, {"arm.iyy", 0.01}, {"theta1.viscous", 1e-4}, {"theta2.viscous", 1e-4}});
 }
 
 task::IdentifyOptions options() {
