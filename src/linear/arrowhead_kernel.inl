@@ -131,7 +131,7 @@ void apply(const double* A, int stride, int rows, int columns, const double* x, 
     }
     for (int i = 0; i < 4; ++i) {
       double total = sum[i][0] + sum[i][1];
-      if constexpr (kWidth == 4) total += sum[i][2] + sum[i][3];
+      for (int k = 2; k < kWidth; k += 2) total += sum[i][k] + sum[i][k + 1];
       y[first + i] = total;
     }
   }

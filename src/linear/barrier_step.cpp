@@ -99,8 +99,7 @@ class InteriorPoint {
 };
 
 bool InteriorPoint::given() const {
-  const auto p = problem_.g.size();
-  assert(problem_.S.rows() == p && problem_.S.cols() == p);
+  assert(problem_.S.rows() == problem_.g.size() && problem_.S.cols() == problem_.g.size());
   assert(problem_.lower.size() == problem_.upper.size());
   if (!problem_.S.allFinite() || !problem_.g.allFinite()) return false;
   for (Eigen::Index i = 0; i < problem_.lower.size(); ++i) {
