@@ -7,6 +7,7 @@
 
 #include "experiments/maximal_recording.hpp"
 #include "experiments/table.hpp"
+#include "kinegraph/model/robot_settings.hpp"
 #include "kinegraph/task/identify.hpp"
 
 using namespace kinegraph;
@@ -14,8 +15,8 @@ using namespace kinegraph::experiments;
 
 namespace {
 
-/// Shapes the pendulum's energy toward that of standing upright, by a push along the arm in time with the swing, and
-/// keeps the arm near where it is; once upright it lets go, so that the pendulum falls and the swing begins again.
+/// Shapes the pendulum's energy by pushes along the arm in time with the swing, toward a value that itself goes up and
+/// down between swinging low and standing upright, and keeps the arm near where it is.
 double energy_shaping(double t, const std::vector<double>& q, const std::vector<double>& v) {
   constexpr double kInertia = 0.004 + 0.428 * 0.092 * 0.092, kWeight = 0.428 * 9.82 * 0.092;
   const double energy = 0.5 * kInertia * v[1] * v[1] - kWeight * std::cos(q[1]);
@@ -58,10 +59,11 @@ int main() {
   fmt::print(
       "Swing-up of 40 s, {} free coordinates: {} iterations, {:.3f} s, {:.3f} s each (paper: 6 iterations, 6.6 s)\n",
       found.coordinates, found.iterations, found.solve_s, found.solve_s / std::max(1, found.iterations));
+  const Settings values = machine.values();
   Table table("furuta_swing_up", {"", "true", "start", "fitted", "± sd", "what can be told"});
   for (const auto& q : found.quantities) {
-    const auto value = machine.with({}).ok() ? truth.find(q.name) : truth.end();
-    table.add({q.name, value == truth.end() ? "" : fmt::format("{:g}", value->second), fmt::format("{:g}", q.start),
+    const auto value = values.find(setting_name(q.name));
+    table.add({q.name, value == values.end() ? "" : fmt::format("{:g}", value->second), fmt::format("{:g}", q.start),
                q.identifiable ? fmt::format("{:.5g}", q.value) : "−",
                q.identifiable ? fmt::format("{:.2g}", q.sd) : "−", q.remark});
   }

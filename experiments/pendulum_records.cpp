@@ -1,8 +1,8 @@
 // Measured motions of real pendulums (../shared/data, where it is there): friction models of growing richness, each
-// fitted and then replayed open loop over the whole recording; the inertia from five windows; and a Furuta pendulum
-// held upright.
+// fitted and then replayed open loop over the whole recording; and the inertia from five windows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -109,6 +109,10 @@ void windows(const Friction& friction, double kappa) {
     for (const auto& q : result->summary.quantities) {
       if (q.name == "rod.iyy") found.push_back(q.value + 0.1 * 0.114 * 0.114);
     }
+  }
+  if (found.empty()) {
+    fmt::print("  no window could be fitted\n");
+    return;
   }
   const auto [low, high] = std::minmax_element(found.begin(), found.end());
   fmt::print(

@@ -21,7 +21,8 @@ double value(const task::IdentifySummary& found, const std::string& name) {
   return NAN;
 }
 
-/// (002, section 4.7): from the starts of its Table 1, for joints of any stiffness.
+/// (002, section 4.7), for joints of any stiffness. pendulum.iyy cannot start at the paper's 0.01: beside the other
+/// moments of that link, which count, it must lie between 0.0039 and 0.0041.
 TEST(Identification, InertiasOfAFurutaPendulumWhateverTheStiffness) {
   RecordingPlan plan;
   plan.time = 20;
