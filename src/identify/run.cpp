@@ -116,8 +116,14 @@ class RunReader {
       const std::string& name = table.names()[s];
       const Location where{table.file, table.header_line,
                            s < static_cast<int>(table.columns.size()) ? table.columns[s] : 0};
-      if (channels_.contains(name)) {
-        ++readings;
+      if (const auto channel = channels_.find(name); channel != channels_.end()) {
+        const SensorType type = found_.model.sensors[channel->second.sensor].type;
+        if (type == SensorType::torque || type == SensorType::load_cell) {
+          found_.warnings.push_back(
+              {Severity::warning, where, fmt::format("column {}: forces and torques are not fitted yet", quote(name))});
+        } else {
+          ++readings;
+        }
       } else if (inputs_.takes(name)) {
         continue;
       } else if (const auto possible = possible_.find(name); possible != possible_.end()) {

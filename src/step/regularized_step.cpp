@@ -224,16 +224,4 @@ void RegularizedStep::multiply_mass(const double* x, double* out) const {
   }
 }
 
-void RegularizedStep::add_mass_derivative(int direction, const double* x, double* out, int stride) const {
-  for (std::size_t i = 0; i < poses_.size(); ++i) {
-    const double* d = directions_.col(direction).data() + mechanism_->bodies()[i].numbers;
-    const Eigen::Vector3d turn =
-        maximal::inertia_of(d + BodyNumbers::inertia) * Eigen::Map<const Eigen::Vector3d>(x + 6 * i);
-    for (int k = 0; k < 3; ++k) {
-      out[(6 * i + k) * stride] += turn[k];
-      out[(6 * i + 3 + k) * stride] += d[BodyNumbers::mass] * x[6 * i + 3 + k];
-    }
-  }
-}
-
 }  // namespace kinegraph::step

@@ -29,7 +29,8 @@ struct StepInput {
 ///
 /// v′ is v turned on by the gyroscopic term (implicit midpoint). Dry friction is a linear complementarity problem in
 /// its freedoms alone. v⁺ is differentiable: by q, v, and along directions of the mechanism's numbers.
-/// Allocates when made, and when the number of directions changes; never else.
+/// Allocates when made, when the number of directions or of rubbing freedoms changes, and in two rare or large cases:
+/// where Lemke's method has to decide what sticks, and in systems large enough to be sparse.
 class RegularizedStep {
  public:
   RegularizedStep(std::shared_ptr<const maximal::Mechanism> mechanism, const maximal::Regularization& regularization);
@@ -61,8 +62,6 @@ class RegularizedStep {
 
   /// M x, body by body; M is diagonal in blocks of 3.
   void multiply_mass(const double* x, double* out) const;
-  /// ∂(M x)/∂ parameter along direction i, added to out[k · stride], k = 0 … 6 bodies − 1.
-  void add_mass_derivative(int direction, const double* x, double* out, int stride) const;
 
   // ---- the linear system of the last advance(), for contacts: K = [M + BᵀDB, −Gᵀ; G, Σ], dry friction left out
   /// x = K⁻¹ (b, 0): how velocities answer to impulses, one column each; in place. `multipliers`: those of all rows.

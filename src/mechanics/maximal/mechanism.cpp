@@ -213,25 +213,6 @@ Result<Eigen::VectorXd> Mechanism::numbers(const Robot& robot) const {
   return flatten(other);
 }
 
-std::string Mechanism::number_name(int number) const {
-  if (number < 3) return "gravity";
-  for (const Body& body : bodies_) {
-    if (number >= body.numbers && number < body.numbers + BodyNumbers::count) return body.name;
-  }
-  for (const Joint& joint : joints_) {
-    if (number >= joint.numbers && number < joint.numbers + JointNumbers::count) return joint.name;
-  }
-  for (const Freedom& freedom : freedoms_) {
-    if (number >= freedom.numbers && number < freedom.numbers + FreedomNumbers::count) {
-      return joints_[freedom.joint].name;
-    }
-  }
-  for (const Spring& spring : springs_) {
-    if (number >= spring.numbers && number < spring.numbers + SpringNumbers::count) return spring.name;
-  }
-  return "a load";
-}
-
 void retract(int bodies, const double* q, const double* delta, double* out) {
   for (int i = 0; i < bodies; ++i, q += 7, delta += 6, out += 7) {
     const Eigen::Vector3d turn(delta[0], delta[1], delta[2]);

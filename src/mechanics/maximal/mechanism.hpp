@@ -100,7 +100,6 @@ class Mechanism {
   /// The numbers of this robot, or of another that differs from it in numbers only.
   const Eigen::VectorXd& numbers() const { return numbers_; }
   Result<Eigen::VectorXd> numbers(const Robot& robot) const;
-  std::string number_name(int number) const;  ///< for messages: "arm: mass"
 
  private:
   Mechanism() = default;

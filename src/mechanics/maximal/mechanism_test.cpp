@@ -25,10 +25,10 @@ TEST(Mechanism, BodiesHaveTheNumbersOfTheirLinks) {
     // about the centre of mass the moments of inertia do not depend on where the frame stands, only on its axes
     EXPECT_NEAR(n[BodyNumbers::inertia] + n[BodyNumbers::inertia + 1] + n[BodyNumbers::inertia + 2],
                 inertia.about_com.trace(), 1e-13);
-    EXPECT_EQ(m->number_name(m->bodies()[i].numbers), r.robot.links[i + 1].name);
+    EXPECT_EQ(m->bodies()[i].name, r.robot.links[i + 1].name);
   }
-  EXPECT_EQ(m->number_name(0), "gravity");
-  EXPECT_EQ(m->number_name(m->joints()[1].numbers), "j2");
+  EXPECT_EQ(m->numbers().head<3>(), r.robot.gravity);
+  EXPECT_EQ(m->joints()[1].name, "j2");
 }
 
 TEST(Mechanism, NumbersOfARobotThatDiffersInNumbersOnly) {
