@@ -34,12 +34,12 @@ struct Friction {
   double best;  ///< that a fit of the simulation error reaches
 };
 
-task::IdentifyOptions options_of(const Friction& friction, double step, double kappa) {
+task::IdentifyOptions options_of(const Friction& friction, double step) {
   task::IdentifyOptions options;
   options.free = friction.free;
   options.free.push_back({"rod.iyy"});
   options.step = step;
-  options.kappa = kappa;
+  options.fit = "replay";
   options.keep = false;
   options.iterations = 60;
   return options;
@@ -59,7 +59,7 @@ Model pendulum(double angle) {
 }
 
 bool swing(const std::string& file, const std::vector<std::string>& columns, const std::vector<Friction>& frictions,
-           double step, double kappa) {
+           double step) {
   const Trajectory recording = table_of(file, columns);
   const double first = recording.at(0, 0);
   Table table("pendulum_" + file.substr(9, 5), {"friction", "replay RMSE in rad", "asked", "best possible",
@@ -73,7 +73,7 @@ bool swing(const std::string& file, const std::vector<std::string>& columns, con
       if (!is_free) off[name] = 0;
     }
     const Model model = *pendulum(first).with(off);
-    task::IdentifyOptions options = options_of(friction, step, kappa);
+    task::IdentifyOptions options = options_of(friction, step);
     const Result<task::IdentifyResult> whole = task::identify(model, {recording}, {}, options);
     options.validate_from = 0.5 * recording.times().back();
     const Result<task::IdentifyResult> half = task::identify(model, {recording}, {}, options);
@@ -87,20 +87,20 @@ bool swing(const std::string& file, const std::vector<std::string>& columns, con
     std::string fitted;
     for (const auto& q : whole->summary.quantities) fitted += fmt::format("{} {:.4g}  ", q.name, q.value);
     table.add(
-        {friction.name, fmt::format("{:.5f}", rmse), fmt::format("{:g}", friction.most),
+        {friction.name, fmt::format("{:.3g}", rmse), fmt::format("{:g}", friction.most),
          fmt::format("{:g}", friction.best),
-         half && half->summary.checks.size() > 1 ? fmt::format("{:.5f}", half->summary.checks[1].replay[0].rmse) : "−",
+         half && half->summary.checks.size() > 1 ? fmt::format("{:.3g}", half->summary.checks[1].replay[0].rmse) : "−",
          std::to_string(whole->summary.iterations), fmt::format("{:.2f}", whole->summary.solve_s), fitted});
   }
   table.show();
   return all;
 }
 
-void windows(const Friction& friction, double kappa) {
+void windows(const Friction& friction) {
   const Trajectory recording = table_of("pendulum_single_1kHz.csv", {"t", "-", "theta.q", "-"});
   std::vector<double> found;
   for (int i = 0; i < 5; ++i) {
-    task::IdentifyOptions options = options_of(friction, 0.01, kappa);
+    task::IdentifyOptions options = options_of(friction, 0.01);
     options.from = 10.0 * i;
     options.to = 10.0 * (i + 1);
     const auto result =
@@ -136,10 +136,10 @@ int main() {
                     {"dry", {viscous, dry}, 0.025, 0.0194},
                     {"dry + quadratic", {viscous, dry, quadratic}, 0.010, 0.0076},
                     full},
-                   0.01, 1e6);
+                   0.01);
   all = swing("pendulum_small_2kHz.csv", {"t", "theta.q"},
-              {{"viscous", {viscous}, 1, 2.07e-3}, {"dry", {viscous, dry}, 6e-4, 5.1e-4}}, 0.005, 1e6) &&
+              {{"viscous", {viscous}, 1, 2.07e-3}, {"dry", {viscous, dry}, 6e-4, 5.1e-4}}, 0.002) &&
         all;
-  windows(full, 1e6);
+  windows(full);
   return all ? 0 : 1;
 }

@@ -14,6 +14,7 @@ using maximal::Mechanism;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kWildStep = 1e4;  // rad and m, of a replay that is lost
 
 }  // namespace
 
@@ -33,7 +34,8 @@ Problem::Implementation::Implementation(const Model& model, std::shared_ptr<cons
       plain(run.readings.size(), {kNone, kNone, kNone, kNone, kNone, kNone}),
       impulses(n, steps()),
       after(n),
-      change(n) {
+      change(n),
+      hard(weights.hard) {
   const int count = static_cast<int>(run.readings.size());
   for (int k = 0, at = 0; k <= steps(); ++k) {
     first_reading.push_back(at);
@@ -53,6 +55,7 @@ void Problem::Implementation::set_machine(const MachinePoint& machine, bool slop
 
 /// √κ M (v⁺ − φ(q, v)), in `impulses`.
 bool Problem::Implementation::step_residual(const double* q, const KnotPair& before, const KnotPair& next, int k) {
+  if (std::isnan(next.v()[0])) return false;
   maximal::Grip* grip = grips.data() + mechanism->freedoms().size() * static_cast<std::size_t>(k);
   if (!step.advance(q, before.v(), run.input[k], grip, after.data())) return false;
   for (int i = 0; i < n; ++i) change[i] = next.v()[i] - after[i];
@@ -116,12 +119,12 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
   before->set(pose(poses, -1), pose(poses, 0), length(-1), slopes);
   rows.clear();
   double cost = start.add(pose(poses, -1), *before, slopes ? &rows : nullptr);
-  if (slopes) sink(0, rows);
+  if (slopes) sink(0, RowKind::start, rows);
   for (int k = 0; k < steps(); ++k) {
     const double* q = pose(poses, k);
     next->set(q, pose(poses, k + 1), length(k), slopes);
     if (!step_residual(q, *before, *next, k)) return kInfinite;
-    if (slopes) step_rows(*before, *next, k), sink(k, rows);
+    if (slopes) step_rows(*before, *next, k), sink(k, RowKind::step, rows);
     rows.clear();
     double fraction = -1;
     for (int i = first_reading[k]; i < first_reading[k + 1]; ++i) {
@@ -134,11 +137,26 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
         reading_cost += std::pow(plain[i][c] / readings.noise(readings.first_channel(reading.sensor) + c), 2);
       }
     }
-    if (slopes && rows.count() > 0) sink(k, rows);
+    if (slopes && rows.count() > 0) sink(k, RowKind::reading, rows);
     std::swap(before, next);
   }
-  cost += impulse_cost;
+  if (!hard) cost += impulse_cost;
   return std::isfinite(cost) ? cost : kInfinite;
+}
+
+template <class Sink>
+double Problem::Implementation::visit_unknowns(const std::vector<double>& poses, const Sink& sink) {
+  if (!hard) {
+    return visit(poses, true, [&](int k, RowKind, RowBlock& block) {
+      sink(k, k, block.states(0), block.border(0), block.residual(), block.count(), 3);
+    });
+  }
+  response.reset(n, p);
+  return visit(poses, true, [&](int k, RowKind kind, RowBlock& block) {
+    if (kind == RowKind::step) return response.advance(block, k);
+    response.condense(block, kind);
+    sink(k, 0, response.states(), response.border(), block.residual(), block.count(), 2);
+  });
 }
 
 // ---- Problem -----------------------------------------------------------------------------------------------------
@@ -150,7 +168,8 @@ Problem::Problem(Problem&&) noexcept = default;
 Problem& Problem::operator=(Problem&&) noexcept = default;
 Problem::~Problem() = default;
 
-int Problem::knots() const { return implementation_->run.knots() + 1; }
+int Problem::knots() const { return implementation_->hard ? 2 : implementation_->run.knots() + 1; }
+int Problem::steps() const { return implementation_->steps(); }
 int Problem::unknowns() const { return implementation_->n; }
 double Problem::step_length() const {
   const Run& run = implementation_->run;
@@ -159,15 +178,15 @@ double Problem::step_length() const {
 
 double Problem::cost(const MachinePoint& machine, const std::vector<double>& poses) {
   implementation_->set_machine(machine, false);
-  return implementation_->visit(poses, false, [](int, RowBlock&) {});
+  return implementation_->visit(poses, false, [](int, RowKind, RowBlock&) {});
 }
 
 double Problem::linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow) {
   implementation_->set_machine(machine, true);
   arrow.clear();
-  return implementation_->visit(poses, true, [&](int k, RowBlock& rows) {
-    arrow.add_rows(k, rows.states(0), rows.border(0), rows.residual(), rows.count());
-  });
+  return implementation_->visit_unknowns(
+      poses, [&](int, int first, const double* states, const double* border, const double* residual, int rows,
+                 int width) { arrow.add_rows(first, states, border, residual, rows, width); });
 }
 
 void Problem::measure(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow,
@@ -180,25 +199,47 @@ void Problem::measure(const MachinePoint& machine, const std::vector<double>& po
     scatter += score * score.transpose();
     score.setZero();
   };
-  all.visit(poses, true, [&](int k, RowBlock& rows) {
+  all.visit_unknowns(poses, [&](int k, int first, const double* states, const double* border, const double* residual,
+                                int rows, int width) {
     // what is left over at the end belongs to the last block
     const int now = std::min(k / steps, std::max(0, all.steps() / steps - 1));
     if (now != block) close(), block = now;
-    arrow.add_score(k, rows.states(0), rows.border(0), rows.residual(), rows.count(), 3, score);
-    arrow.add_information(k, rows.states(0), rows.border(0), rows.count(), 3, information);
+    arrow.add_score(first, states, border, residual, rows, width, score);
+    arrow.add_information(first, states, border, rows, width, information);
   });
   close();
 }
 
-void Problem::retract(const std::vector<double>& poses, const linear::Arrowhead& arrow, double share,
-                      std::vector<double>& moved) const {
+void Problem::retract(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow,
+                      std::vector<double>& moved) {
   const Implementation& all = *implementation_;
   moved.resize(poses.size());
-  Eigen::VectorXd step(all.n);
   const std::size_t stored = static_cast<std::size_t>(all.mechanism->stored());
   for (int k = 0; k < knots(); ++k) {
-    step = share * arrow.step(k);
-    maximal::retract(all.n / 6, poses.data() + k * stored, step.data(), moved.data() + k * stored);
+    maximal::retract(all.n / 6, poses.data() + k * stored, arrow.step(k).data(), moved.data() + k * stored);
+  }
+  follow(machine, moved);
+}
+
+void Problem::follow(const MachinePoint& machine, std::vector<double>& poses) {
+  Implementation& all = *implementation_;
+  if (!all.hard) return;
+  all.step.set_numbers(machine.numbers);
+  const int stored = all.mechanism->stored();
+  all.pairs[0].set(all.pose(poses, -1), all.pose(poses, 0), all.length(-1), false);
+  Eigen::VectorXd v = Eigen::Map<const Eigen::VectorXd>(all.pairs[0].v(), all.n), move(all.n);
+  double* q = poses.data() + stored;
+  for (int k = 0; k < all.steps(); ++k, q += stored) {
+    maximal::Grip* grip = all.grips.data() + all.mechanism->freedoms().size() * static_cast<std::size_t>(k);
+    const double h = all.length(k);
+    if (!all.step.advance(q, v.data(), all.run.input[k], grip, all.after.data()) ||
+        !(Eigen::Map<const Eigen::VectorXd>(all.after.data(), all.n).lpNorm<Eigen::Infinity>() * h < kWildStep)) {
+      std::fill(poses.begin() + (q - poses.data()) + stored, poses.end(), kNone);
+      return;
+    }
+    v = Eigen::Map<const Eigen::VectorXd>(all.after.data(), all.n);
+    move = h * v;
+    maximal::retract(all.n / 6, q, move.data(), q + stored);
   }
 }
 
@@ -206,7 +247,9 @@ double Problem::impulse_cost() const {
   return implementation_->impulse_cost / (implementation_->root_kappa * implementation_->root_kappa);
 }
 double Problem::reading_cost() const { return implementation_->reading_cost; }
-long Problem::impulse_rows() const { return static_cast<long>(implementation_->n) * implementation_->steps(); }
+long Problem::impulse_rows() const {
+  return implementation_->hard ? 0 : static_cast<long>(implementation_->n) * implementation_->steps();
+}
 long Problem::reading_rows() const { return implementation_->reading_rows; }
 
 std::vector<double> Problem::residuals(int channel) const {

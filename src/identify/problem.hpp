@@ -16,6 +16,7 @@ struct Weights {
   std::vector<double> noise;  ///< per channel of all sensors in turn; one that is not above zero counts as 1
   std::string loss = "none";  ///< of readings: none | huber | cauchy | tukey, as graph/noise has them
   double loss_scale = 3;      ///< in standard deviations
+  bool hard = false;          ///< the motion follows the model exactly, its start alone is unknown: κ is of the start
 };
 
 /// The least-squares problem of one run: poses at knots −1 … K, and parameters.
@@ -25,7 +26,8 @@ struct Weights {
 ///     readings   (y − scale · h(q(s), v(s), a) − bias) / σ
 ///     start      distance of q₀ to the constraints, and of v₀ to their tangent     (002, eqs. 3.16, 3.17 corrected)
 ///
-/// All of them touch three successive knots at most.
+/// All of them touch three successive knots at most. If the model is hard, poses are a replay of it from knots −1 and
+/// 0, which are the only unknowns left, and what is minimised is the error of a simulation.
 class Problem {
  public:
   Problem(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism, const Run& run,
@@ -34,7 +36,8 @@ class Problem {
   Problem& operator=(Problem&&) noexcept;
   ~Problem();
 
-  int knots() const;     ///< K + 2
+  int knots() const;     ///< that are unknown: K + 2, or 2
+  int steps() const;     ///< K
   int unknowns() const;  ///< per knot: 6 per body
 
   /// Σ squares of all weighed residuals (after the loss). Infinite where a step has no answer.
@@ -46,9 +49,11 @@ class Problem {
   void measure(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow, int steps,
                Eigen::MatrixXd& information, Eigen::MatrixXd& scatter);
   double step_length() const;  ///< s: mean over the run
-  /// Poses moved by the arrow's steps.
-  void retract(const std::vector<double>& poses, const linear::Arrowhead& arrow, double share,
-               std::vector<double>& moved) const;
+  /// Poses moved by the arrow's steps; if the model is hard, those that follow from the moved start.
+  void retract(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow,
+               std::vector<double>& moved);
+  /// Poses that follow from the first two, if the model is hard; NaN from where they are not finite.
+  void follow(const MachinePoint& machine, std::vector<double>& poses);
 
   // ---- of the last cost() or linearize()
   double impulse_cost() const;  ///< Σ |M (v⁺ − φ)|², without κ

@@ -3,6 +3,7 @@
 #include "kinegraph/identify/problem.hpp"
 #include "kinegraph/identify/problem_readings.hpp"
 #include "kinegraph/identify/problem_start.hpp"
+#include "kinegraph/identify/start_response.hpp"
 
 namespace kinegraph::identify {
 
@@ -21,6 +22,9 @@ struct Problem::Implementation {
   /// Passes all rows to `sink(k, rows)`, k: the first of the three poses that they touch. Without slopes: no rows.
   template <class Sink>
   double visit(const std::vector<double>& poses, bool slopes, const Sink& sink);
+  /// The same rows as the arrow takes them: on the unknown knots `first …` alone, of which there are `width`.
+  template <class Sink>
+  double visit_unknowns(const std::vector<double>& poses, const Sink& sink);
   bool step_residual(const double* q, const KnotPair& before, const KnotPair& after, int k);
   void step_rows(const KnotPair& before, const KnotPair& after, int k);
 
@@ -43,6 +47,8 @@ struct Problem::Implementation {
   Eigen::VectorXd numbers;   // and the machine's numbers
   step::RegularizedStep::Matrix derivative;
   RowBlock rows;
+  bool hard = false;
+  StartResponse response;  // of a hard model
   double impulse_cost = 0, reading_cost = 0;
   long reading_rows = 0;
 };

@@ -6,6 +6,9 @@
 
 namespace kinegraph::identify {
 
+/// What rows are of: the first state, a step, readings within a step.
+enum class RowKind { start, step, reading };
+
 /// Rows of least squares on three successive knots and the parameters, row by row, as linear::Arrowhead takes them.
 class RowBlock {
  public:

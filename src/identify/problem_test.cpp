@@ -109,6 +109,54 @@ TEST(Problem, GradientsWithALoss) {
   }
 }
 
+/// The motion follows the model: a change of its start or of a parameter changes all of it.
+TEST(Problem, GradientsOfAReplay) {
+  const Model model = furuta_with_all();
+  const Synthetic made = short_record(model, {0, 0.3, 0.75});
+  std::vector<FreeParameter> free;
+  for (const std::string& name : kFurutaFree) free.emplace_back().name = name;
+  const Parameters parameters = free_parameters(model, free);
+  Weights weights{100, {0.5, 0.3, 2, 3}, "none", 3};
+  weights.hard = true;
+  Problem problem(model, parameters.shared_mechanism(), made.run, {1e-6, 1e-6, 0.02}, weights);
+  ASSERT_EQ(problem.knots(), 2);
+  const int n = problem.unknowns(), bodies = n / 6, stored = 7 * bodies;
+  const MachinePoint machine = *parameters.at(parameters.start());
+  const auto cost = [&](const MachinePoint& at, int knot, int i, double by) {
+    std::vector<double> poses = made.poses;
+    VectorXd move = VectorXd::Zero(n);
+    if (i >= 0) move[i] = by;
+    maximal::retract(bodies, poses.data() + knot * stored, move.data(), poses.data() + knot * stored);
+    problem.follow(at, poses);
+    return problem.cost(at, poses);
+  };
+  std::vector<double> poses = made.poses;
+  problem.follow(machine, poses);
+  linear::Arrowhead arrow;
+  arrow.reset(n, 2, parameters.size());
+  const double here = problem.linearize(machine, poses, arrow), e = 1e-6;
+  ASSERT_GT(here, 0);
+  EXPECT_LT(problem.impulse_cost(), 1e-18 * here);  // it follows the model
+  const double scale = std::max(arrow.gradient(0).cwiseAbs().maxCoeff(), arrow.gradient(1).cwiseAbs().maxCoeff());
+  for (int k = 0; k < 2; ++k) {
+    for (int i = 0; i < n; ++i) {
+      const double difference = (cost(machine, k, i, e) - cost(machine, k, i, -e)) / (4 * e);
+      EXPECT_NEAR(arrow.gradient(k)[i], difference, 1e-5 * scale) << "knot " << k << ", unknown " << i;
+    }
+  }
+  const VectorXd border = arrow.border_gradient();
+  ASSERT_GT(border.cwiseAbs().maxCoeff(), 0);
+  for (int i = 0; i < parameters.size(); ++i) {
+    const auto at = [&](double by) {
+      VectorXd x = parameters.start();
+      x[i] += by;
+      return cost(*parameters.at(x), 0, -1, 0);
+    };
+    EXPECT_NEAR(border[i], (at(e) - at(-e)) / (4 * e), 1e-5 * (border.cwiseAbs().maxCoeff() + here))
+        << parameters.names()[i];
+  }
+}
+
 TEST(Problem, ReadingsThatAreMissingDoNotCount) {
   const Model model = furuta_with_all();
   Synthetic made = short_record(model, {0});

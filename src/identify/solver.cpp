@@ -40,6 +40,7 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   Result<MachinePoint> first = parameters_.at(x_);
   if (!first) return first.failure();
   machine_ = std::move(*first);
+  for (std::size_t r = 0; r < problems_.size(); ++r) problems_[r].follow(machine_, poses_[r]);
   cost_ = linearize(machine_, x_, poses_);
   if (!std::isfinite(cost_))
     return Failure::no_answer("the first guess of the motion leaves residuals that are not finite");
@@ -112,7 +113,7 @@ void Solver::iterate() {
   if (!propose(d)) return worsen();
   Result<MachinePoint> machine = approach(d);
   if (!machine) return worsen();
-  double fall = move(d);
+  double fall = move(*machine, d);
   // Nearly all steps are good: their normal equations are found at once with their cost. The first one, and those after
   // one that was not, are tried first, and shortened: far from the answer they overshoot.
   const bool careful = report_.iterations == 1 || nu_ > kFirstNu;
@@ -122,7 +123,7 @@ void Solver::iterate() {
     Result<MachinePoint> nearer = parameters_.at(x_ + d);
     if (!nearer) break;
     machine = std::move(nearer);
-    fall = move(d);
+    fall = move(*machine, d);
     next = cost(*machine, x_ + d, trial_);
   }
   const Eigen::VectorXd x = x_ + d;
@@ -150,12 +151,12 @@ void Solver::iterate() {
 }
 
 /// Poses after a step of the parameters; returns by how much the cost should fall.
-double Solver::move(const Eigen::VectorXd& d) {
+double Solver::move(const MachinePoint& machine, const Eigen::VectorXd& d) {
   double fall = prior_cost(x_) - prior_cost(x_ + d);
   for (std::size_t r = 0; r < problems_.size(); ++r) {
     arrows_[r].substitute(d);
     fall += arrows_[r].predicted_fall();
-    problems_[r].retract(poses_[r], arrows_[r], 1, trial_[r]);
+    problems_[r].retract(machine, poses_[r], arrows_[r], trial_[r]);
   }
   return fall;
 }
@@ -251,7 +252,7 @@ bool Solver::measure() {
     if (p == 0) continue;
     arrow.find_border_response();
     const int second = static_cast<int>(std::ceil(1 / problems_[r].step_length()));
-    problems_[r].measure(machine_, poses_[r], arrow, std::max(second, problems_[r].knots() / 50), report_.information,
+    problems_[r].measure(machine_, poses_[r], arrow, std::max(second, problems_[r].steps() / 50), report_.information,
                          report_.scatter);
   }
   return report_.information.allFinite() && report_.scatter.allFinite();

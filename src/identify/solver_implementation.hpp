@@ -32,7 +32,7 @@ class Solver {
   bool propose(Eigen::VectorXd& d);
   Result<MachinePoint> approach(Eigen::VectorXd& d) const;
   bool is_small(const Eigen::VectorXd& d, double fall) const;
-  double move(const Eigen::VectorXd& d);
+  double move(const MachinePoint& machine, const Eigen::VectorXd& d);
   void worsen();
   void stop(bool converged, const char* why);
   void remember();

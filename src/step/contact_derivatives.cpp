@@ -114,7 +114,7 @@ ContactStep::Terms<Dual<1>> ContactStep::terms_along(int contact, int direction)
 
 /// How the bound on the normal's rate changes with the gap; a contact that bounces does not ask for the gap.
 double ContactStep::bound_slope(int contact) const {
-  const maximal::Regularization soft{options_.compliance, 0, options_.relaxation};
+  const maximal::Regularization soft{options_.compliance, 0, options_.relaxation, maximal::Hold::start};
   const double gap = contacts_[contact].touch.gap, h = input_.h;
   if (gap > 0) return 1 / h;
   const double slope = std::min(1.0, 4 * soft.gamma(h)) / h;

@@ -18,12 +18,17 @@ constexpr double kSlow = 10;
 
 const Pose<double> kGround;
 
+maximal::Regularization held_at_start(maximal::Regularization regularization) {
+  regularization.hold = maximal::Hold::start;
+  return regularization;
+}
+
 }  // namespace
 
 ContactStep::ContactStep(std::shared_ptr<const Mechanism> mechanism, const maximal::Regularization& regularization,
                          const ContactOptions& options)
     : mechanism_(std::move(mechanism)),
-      smooth_(loaded(*mechanism_), regularization),
+      smooth_(loaded(*mechanism_), held_at_start(regularization)),
       finder_(*mechanism_),
       options_(options),
       input_(smooth_.mechanism(), 0) {
@@ -234,7 +239,7 @@ void ContactStep::make_problem(double h) {
       if (multipliers_[i].row >= 0) matrix_(i, j) = mobility(multipliers_[i], y);
     }
   }
-  const maximal::Regularization soft{options_.compliance, 0, options_.relaxation};
+  const maximal::Regularization soft{options_.compliance, 0, options_.relaxation, maximal::Hold::start};
   const double normal_softness = soft.softness(h, false);
   for (int c = 0; c < static_cast<int>(contacts_.size()); ++c) {
     const int first = c * per_contact(), last = first + per_contact() - 1;
@@ -264,7 +269,7 @@ void ContactStep::fill_constants(double h) {
     if (x.row >= 0) constant_[i] = x.share * free_rate_[x.row];
     if (x.second >= 0) constant_[i] += x.second_share * free_rate_[x.second];
   }
-  const maximal::Regularization soft{options_.compliance, 0, options_.relaxation};
+  const maximal::Regularization soft{options_.compliance, 0, options_.relaxation, maximal::Hold::start};
   bound_.resize(contacts_.size());
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     const double gap = contacts_[c].touch.gap;

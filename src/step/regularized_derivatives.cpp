@@ -2,10 +2,9 @@
 
 #include "kinegraph/step/regularized_implementation.hpp"
 
-/// The step as an equation F(v⁺, λ; q, v, π) = 0 is linear in v⁺ and λ but for friction that slips, whose size does not
-/// depend on them. So
+/// The step as an equation F(v⁺, λ; q, v, π) = 0, in which the size of friction that slips does not depend on v⁺:
 ///
-///     K [dv⁺; dλ] = −∂F at fixed v⁺, λ
+///     K [dv⁺; dλ] = −∂F at fixed v⁺, λ        K = [M + BᵀDB  −Gᵀ; G⁺ Σ],   G⁺ = (∂g(q ⊞ h v⁺)/∂v⁺)/h
 ///
 /// The right-hand sides come from maximal::*_balance, evaluated with dual numbers that belong to one body (its
 /// velocity), one joint (the poses of its two bodies) or one direction of the numbers, and are solved all at once.
@@ -62,8 +61,8 @@ void RegularizedStep::set_directions(const Eigen::MatrixXd& directions) {
     }
   }
   const int columns = 2 * n_ + static_cast<int>(directions_.cols());
-  impulse_columns_.resize(n_, columns);
-  right_columns_.resize(m_, columns);
+  impulse_columns_.resize(padded_n_, padded(columns));
+  right_columns_.resize(padded_m_, padded(columns));
 }
 
 /// Joints that hold p_M = p_F: where the bodies are does not matter for anything else.
@@ -105,10 +104,17 @@ void RegularizedStep::differentiate(Matrix& derivative) {
     for (int f : dry_freedoms_) weigh_freedom(f, steps_[f].grip == Grip::held);
     factor();
   }
+  at_end_ = regularization_.hold == maximal::Hold::end;
   fill_columns(after_, lambda_);
   if (loaded) add_load_changes();
-  solve(impulse_columns_.data(), right_columns_.data(), static_cast<int>(impulse_columns_.cols()));
-  derivative = impulse_columns_;
+  if (at_end_) {
+    for (std::size_t i = 0; i < poses_.size(); ++i) linearize_spin(static_cast<int>(i), true);
+    factor_at_end();
+    solve_at_end_padded(impulse_columns_.data(), right_columns_.data(), static_cast<int>(impulse_columns_.cols()));
+  } else {
+    solve_padded(impulse_columns_.data(), right_columns_.data(), static_cast<int>(impulse_columns_.cols()));
+  }
+  derivative = impulse_columns_.topLeftCorner(n_, 2 * n_ + directions_.cols());
 }
 
 /// −∂F by q, v and the directions, at fixed `after` and `lambda` and the grips of steps_.
@@ -117,18 +123,24 @@ void RegularizedStep::fill_columns(const Eigen::VectorXd& after, const Eigen::Ve
   right_columns_.setZero();
   fixed_after_ = &after;
   fixed_lambda_ = &lambda;
+  find_freedom_slopes();
   for (int i = 0; i < static_cast<int>(mechanism_->bodies().size()); ++i) body_columns(i);
   for (int i = 0; i < static_cast<int>(mechanism_->joints().size()); ++i) {
     const Joint& joint = mechanism_->joints()[i];
     if (joint.rows + joint.freedoms == 0) continue;
     const bool grounded = joint.a < 0 || joint.b < 0, shifts = !keeps_one_place(joint.type);
-    if (shifts) {
+    const bool closed = maximal::JointSlopes::known(joint.type);
+    if (closed) {
+      closed_columns(i);
+    } else if (shifts) {
       grounded ? joint_columns_by_pose<6>(i, true) : joint_columns_by_pose<12>(i, true);
     } else {
       grounded ? joint_columns_by_pose<3>(i, false) : joint_columns_by_pose<6>(i, false);
     }
     joint_columns_by_velocity(i);
-    for (int d : joint_directions_[i]) joint_column(i, d);
+    for (int d : joint_directions_[i]) {
+      if (!closed) joint_column(i, d);
+    }
     for (int d : freedom_directions_[i]) freedom_column(i, d);
   }
   for (int i = 0; i < static_cast<int>(mechanism_->springs().size()); ++i) spring_columns(i);
@@ -138,14 +150,17 @@ void RegularizedStep::fill_columns(const Eigen::VectorXd& after, const Eigen::Ve
 /// With F(ω′) = J (ω′ − ω) + h m × J m = 0, m = (ω + ω′)/2, and S = (h/2) (m^ J − (J m)^):
 ///
 ///     (J + S) dω′ = (J − S) dω − dJ (ω′ − ω) − h m × dJ m
+///
+/// and J (dω⁺ − dω′) = …; where the gyroscopic term is that of the middle of the step, ω′ is ω⁺ itself.
 void RegularizedStep::body_columns(int body) {
   const double* v = before_.data() + 6 * body;
   const Eigen::Map<const Eigen::Vector3d> omega(v), after(fixed_after_->data() + 6 * body), shift(v + 3),
       after_shift(fixed_after_->data() + 6 * body + 3);
   const Eigen::Matrix3d& J = inertia_[body];
-  const Eigen::Vector3d spun = maximal::free_spin<double>(J, omega, h_), middle = 0.5 * (omega + spun);
+  const Eigen::Vector3d spun = at_end_ ? Eigen::Vector3d(after) : spun_[body], middle = 0.5 * (omega + spun);
   const Eigen::Matrix3d S = (0.5 * h_) * (skew<double>(middle) * J - skew<double>(Eigen::Vector3d(J * middle)));
-  const Eigen::Matrix3d answer = J * (J + S).inverse();  // J dω′ by what stands on the right
+  const Eigen::Matrix3d answer =  // of impulses by what stands on the right
+      at_end_ ? Eigen::Matrix3d(Eigen::Matrix3d::Identity()) : Eigen::Matrix3d(J * (J + S).inverse());
   impulse_columns_.block<3, 3>(6 * body, n_ + 6 * body) += answer * (J - S);
   for (int k = 3; k < 6; ++k) impulse_columns_(6 * body + k, n_ + 6 * body + k) += mass(body);
   const Eigen::Map<const Eigen::Vector3d> down(numbers_.data() + Mechanism::kGravity);
@@ -162,22 +177,6 @@ void RegularizedStep::body_columns(int body) {
       impulse_columns_(6 * body + 3 + k, 2 * n_ + d) += push[k];
     }
   }
-}
-
-maximal::JointStep RegularizedStep::joint_step(int index, double* after) const {
-  const Joint& joint = mechanism_->joints()[index];
-  maximal::JointStep step;
-  step.h = h_;
-  step.gamma = gamma_;
-  step.curved = curved_;
-  for (int i = 0; i < joint.rows; ++i) {
-    step.softness[i] = rows_[joint.row + i].softness;
-    step.lambda[i] = (*fixed_lambda_)[joint.row + i];
-  }
-  for (int f = 0; f < joint.freedoms; ++f) step.freedom[f] = steps_[joint.freedom + f];
-  gather(joint, fixed_after_->data(), after);
-  step.after = after;
-  return step;
 }
 
 template <class T, class Numbers>
@@ -200,6 +199,23 @@ void RegularizedStep::balance_joint(int index, const Numbers& number, const maxi
   const maximal::JointStep step = joint_step(index, after);
   const maximal::JointPlace<T> place(a, b, com_a, com_b, frames);
   maximal::joint_balance(joint, place, freedom, angular, both, step, out.impulse, out.left, out.held, out.driven);
+  if (!at_end_ || joint.rows == 0) return;
+  const auto later = [&](const maximal::Pose<T>& pose, int body) {
+    maximal::Pose<T> moved;
+    if (body < 0) return moved;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        moved.R(i, j) =
+            pose.R(i, 0) * turns_[body](0, j) + pose.R(i, 1) * turns_[body](1, j) + pose.R(i, 2) * turns_[body](2, j);
+      }
+      moved.p[i] = pose.p[i] + T(h_ * (*fixed_after_)[6 * body + 3 + i]);
+    }
+    return moved;
+  };
+  const maximal::JointPlace<T> ending(later(a, joint.a), later(b, joint.b), com_a, com_b, frames);
+  maximal::WorldRow<T> rows[6];
+  maximal::constraint_rows(joint, maximal::RowMaker<T>(ending.F, ending.M), rows);
+  for (int i = 0; i < joint.rows; ++i) out.left[i] -= rows[i].value / h_;
 }
 
 /// Adds derivative number `k` of what is left of a joint's equations to column `column`.
@@ -210,15 +226,10 @@ void RegularizedStep::scatter_joint(int index, const JointBalance<T>& left, int 
   for (int i = 0; i < 6 && joint.b >= 0; ++i) impulse_columns_(6 * joint.b + i, column) += left.impulse[6 + i].v[k];
   for (int i = 0; i < joint.rows; ++i) right_columns_(joint.row + i, column) += left.left[i].v[k];
   for (int f = 0; f < joint.freedoms; ++f) {
-    const FreedomRow& row = weights_[joint.freedom + f];
-    // s B dv + (s²/w) y = s ℓ with w ℓ = (what is left)/Σ: only friction that holds is an equation of its own
-    if (steps_[joint.freedom + f].grip == Grip::held && row.weight > row.drag) {
-      right_columns_(freedom_at(joint.freedom + f), column) += row.scale * left.held[f].v[k] / (row.hold * row.weight);
-    }
-  }
-  for (std::size_t d = 0; d < drives_.size(); ++d) {
-    const int f = drives_[d] - joint.freedom;
-    if (f >= 0 && f < joint.freedoms) right_columns_(drive_at(static_cast<int>(d)), column) += left.driven[f].v[k];
+    const double share = held_share(joint.freedom + f);
+    const int drive = drive_rows_[joint.freedom + f];
+    if (share != 0) right_columns_(freedom_at(joint.freedom + f), column) += share * left.held[f].v[k];
+    if (drive >= 0) right_columns_(drive, column) += left.driven[f].v[k];
   }
 }
 
@@ -236,56 +247,56 @@ void RegularizedStep::joint_columns_by_pose(int index, bool shifts) {
   for (int k = 0; k < count && joint.b >= 0; ++k) scatter_joint(index, left, second + k, 6 * joint.b + k);
   if (shifts) return;
   for (int k = 0; k < 3; ++k) {
-    const double slope = 4 * gamma_ / h_;
+    const double slope = correction_;
     if (joint.a >= 0) right_columns_(joint.row + k, 6 * joint.a + 3 + k) += slope;
     if (joint.b >= 0) right_columns_(joint.row + k, 6 * joint.b + 3 + k) -= slope;
   }
 }
 
-/// Velocities before the step act through Υ G v, through Ġ v, a quadratic form c whose slope is exactly
-/// (c(v + e) − c(v − e))/2, and through each freedom's rate.
+/// Velocities before the step act through each freedom's rate and, where constraints hold at its start, through Υ G v
+/// and through Ġ v.
 void RegularizedStep::joint_columns_by_velocity(int index) {
   const Joint& joint = mechanism_->joints()[index];
   const auto each = [&](auto&& visit) {
     for (int k = 0; k < 6 && joint.a >= 0; ++k) visit(k, 6 * joint.a + k);
     for (int k = 0; k < 6 && joint.b >= 0; ++k) visit(6 + k, 6 * joint.b + k);
   };
-  for (int i = joint.row; i < joint.row + joint.rows; ++i) {
+  for (int i = joint.row; i < joint.row + joint.rows && !at_end_; ++i) {
     each([&](int k, int column) { right_columns_(i, n_ + column) += gamma_ * rows_[i].G[k]; });
   }
-  if (curved_ > 0 && joint.rows > 0) {
-    const maximal::JointPlace<double> place(pose<double>(joint.a), pose<double>(joint.b), com(joint.a), com(joint.b),
-                                            numbers_.data() + joint.numbers);
-    const bool shifts = !keeps_one_place(joint.type);
-    double both[12];
-    gather(joint, before_.data(), both);
-    each([&](int k, int column) {
-      if (k % 6 >= 3 && !shifts) return;
-      for (const double by : {1.0, -1.0}) {
-        const double was = both[k];
-        both[k] += by;
-        const maximal::PairMotion<double> motion(place.F, place.M, both);
-        both[k] = was;
-        maximal::WorldRow<double> rows[6];
-        maximal::constraint_rows(joint, maximal::RowMaker<double>(place.F, place.M, &motion), rows);
-        for (int i = 0; i < joint.rows; ++i) {
-          right_columns_(joint.row + i, n_ + column) -= 0.5 * by * curved_ * rows[i].curvature;
-        }
-      }
-    });
-  }
+  if (!at_end_ && joint.rows > 0 && !maximal::JointSlopes::known(joint.type)) bend_by_velocity(index);
   for (int f = joint.freedom; f < joint.freedom + joint.freedoms; ++f) {
-    const maximal::Freedom& freedom = mechanism_->freedoms()[f];
-    Dual<1> numbers[FreedomNumbers::count];
-    PlainNumbers{numbers_.data()}.copy(freedom.numbers, FreedomNumbers::count, numbers);
-    const maximal::FreedomImpulse<Dual<1>> force(numbers, Dual<1>(freedom_rows_[f].value), Dual<1>(rate_[f], 0),
-                                                 freedom.angular, steps_[f], h_);
-    const double slope = force.at(Dual<1>(rate_after(f, fixed_after_->data(), 1)), steps_[f]).v[0];
+    const double slope = freedom_slopes_[f].by_rate;
     if (slope == 0) continue;
     each([&](int k, int row) {
       const double push = slope * freedom_rows_[f].G[k];
       each([&](int c, int column) { impulse_columns_(row, n_ + column) += push * freedom_rows_[f].G[c]; });
     });
+  }
+}
+
+/// Ġ v is a quadratic form c of v, whose slope is exactly (c(v + e) − c(v − e))/2.
+void RegularizedStep::bend_by_velocity(int index) {
+  const Joint& joint = mechanism_->joints()[index];
+  const maximal::JointPlace<double> place(pose<double>(joint.a), pose<double>(joint.b), com(joint.a), com(joint.b),
+                                          numbers_.data() + joint.numbers);
+  const bool shifts = !keeps_one_place(joint.type);
+  double both[12];
+  gather(joint, before_.data(), both);
+  for (int k = 0; k < 12; ++k) {
+    const int body = k < 6 ? joint.a : joint.b;
+    if (body < 0 || (k % 6 >= 3 && !shifts)) continue;
+    for (const double by : {1.0, -1.0}) {
+      const double was = both[k];
+      both[k] += by;
+      const maximal::PairMotion<double> motion(place.F, place.M, both);
+      both[k] = was;
+      maximal::WorldRow<double> rows[6];
+      maximal::constraint_rows(joint, maximal::RowMaker<double>(place.F, place.M, &motion), rows);
+      for (int i = 0; i < joint.rows; ++i) {
+        right_columns_(joint.row + i, n_ + 6 * body + k % 6) -= 0.5 * by * curved_ * rows[i].curvature;
+      }
+    }
   }
 }
 
@@ -296,24 +307,6 @@ void RegularizedStep::joint_column(int index, int direction) {
   balance_joint<T>(index, SeededNumbers{numbers_.data(), directions_.col(direction).data()}, pose<T>(joint.a),
                    pose<T>(joint.b), left);
   scatter_joint(index, left, 0, 2 * n_ + direction);
-}
-
-/// A direction that changes friction, springs or motors of a joint, but not where it is.
-void RegularizedStep::freedom_column(int index, int direction) {
-  const Joint& joint = mechanism_->joints()[index];
-  const SeededNumbers seeded{numbers_.data(), directions_.col(direction).data()};
-  for (int f = joint.freedom; f < joint.freedom + joint.freedoms; ++f) {
-    const maximal::Freedom& freedom = mechanism_->freedoms()[f];
-    Dual<1> numbers[FreedomNumbers::count];
-    seeded.copy(freedom.numbers, FreedomNumbers::count, numbers);
-    const maximal::FreedomImpulse<Dual<1>> force(numbers, Dual<1>(freedom_rows_[f].value), Dual<1>(rate_[f]),
-                                                 freedom.angular, steps_[f], h_);
-    const double change = force.at(Dual<1>(rate_after(f, fixed_after_->data(), 1)), steps_[f]).v[0];
-    const double* G = freedom_rows_[f].G;
-    for (int k = 0; k < 6 && joint.a >= 0; ++k) impulse_columns_(6 * joint.a + k, 2 * n_ + direction) += change * G[k];
-    for (int k = 0; k < 6 && joint.b >= 0; ++k)
-      impulse_columns_(6 * joint.b + k, 2 * n_ + direction) += change * G[6 + k];
-  }
 }
 
 void RegularizedStep::spring_columns(int index) {
@@ -379,8 +372,9 @@ void RegularizedStep::load_columns(int index) {
 /// in the world or turn together with F's body, which does not change the length of F: dλ is all.
 void RegularizedStep::find_load_changes() {
   for (int f : dry_freedoms_) keep_[f] = steps_[f], steps_[f].grip = Grip::none, steps_[f].held = 0;
+  at_end_ = false;  // loads are those of the first guess
   fill_columns(free_, free_lambda_);
-  solve(impulse_columns_.data(), right_columns_.data(), static_cast<int>(impulse_columns_.cols()));
+  solve_padded(impulse_columns_.data(), right_columns_.data(), static_cast<int>(impulse_columns_.cols()));
   load_changes_.setZero(freedoms(), impulse_columns_.cols());
   for (int f : dry_freedoms_) {
     steps_[f] = keep_[f];

@@ -28,8 +28,21 @@ Eigen::Vector3d RegularizedStep::joint_force(int index) const {
 }
 
 /// Dry friction of all freedoms at once:   ω⁺ = ω_free + D μ,   |μᵢ| ≤ h τ_dry,i,   ω⁺ᵢ = 0 unless μᵢ is at its limit,
-/// which then acts against the motion. D is symmetric and positive definite: there is one answer.
-bool RegularizedStep::settle(Grip* grip) {
+/// which then acts against the motion. D is positive definite: there is one answer.
+bool RegularizedStep::settle(const Eigen::VectorXd& free, const Eigen::VectorXd& free_lambda, Grip* grip) {
+  const int count = static_cast<int>(dry_freedoms_.size());
+  after_ = free;
+  lambda_ = free_lambda;
+  friction_.setZero();
+  if (count == 0) return true;
+  for (int i = 0; i < count; ++i) slack_[i] = rate_after(dry_freedoms_[i], free.data(), 1);
+  if (!try_grips(grip) && !pivot_grips(grip)) return false;
+  apply_friction(grip);
+  return true;
+}
+
+/// What rubs in this step, and how rates answer to friction.
+void RegularizedStep::prepare_friction(Grip* grip) {
   dry_freedoms_.clear();
   for (int f = 0; f < freedoms(); ++f) {
     if (dry_[f] > 0) {
@@ -39,8 +52,14 @@ bool RegularizedStep::settle(Grip* grip) {
       grip[f] = Grip::none;
     }
   }
+  ends_known_ = false;
+  find_friction_answer();
+}
+
+/// Velocities by impulses along dry freedoms; rates by the same.
+void RegularizedStep::find_friction_answer() {
   const int count = static_cast<int>(dry_freedoms_.size());
-  if (count == 0) return true;
+  if (count == 0) return;
   answer_.setZero(n_, count);
   answer_multipliers_.setZero(m_, count);
   for (int i = 0; i < count; ++i) {
@@ -49,15 +68,17 @@ bool RegularizedStep::settle(Grip* grip) {
     for (int k = 0; k < 6 && row.a >= 0; ++k) answer_(6 * row.a + k, i) = freedom_rows_[f].G[k];
     for (int k = 0; k < 6 && row.b >= 0; ++k) answer_(6 * row.b + k, i) = freedom_rows_[f].G[6 + k];
   }
-  solve(answer_.data(), answer_multipliers_.data(), count);
+  if (ends_known_) {
+    solve_at_end(answer_.data(), answer_multipliers_.data(), count);
+  } else {
+    solve(answer_.data(), answer_multipliers_.data(), count);
+  }
   mobility_.resize(count, count);
   slack_.resize(count);
   for (int i = 0; i < count; ++i) {
-    slack_[i] = rate_after(dry_freedoms_[i], free_.data(), 1);
     for (int j = 0; j < count; ++j) mobility_(i, j) = rate_after(dry_freedoms_[i], answer_.data() + j, count);
     mobility_(i, i) += weights_[dry_freedoms_[i]].hold;
   }
-  return try_grips(grip) || pivot_grips(grip);
 }
 
 double RegularizedStep::rate_after(int f, const double* v, int stride) const {
@@ -88,7 +109,7 @@ bool RegularizedStep::try_grips(Grip* grip) {
         held_right_[a] = -slack_[held_[a]] - mobility_.row(held_[a]).dot(held_impulse_);
         for (int b = 0; b < h; ++b) held_matrix_(a, b) = mobility_(held_[a], held_[b]);
       }
-      held_matrix_.llt().solveInPlace(held_right_);
+      held_right_ = held_matrix_.partialPivLu().solve(held_right_).eval();
       for (int a = 0; a < h; ++a) held_impulse_[held_[a]] = held_right_[a];
     }
     bool right = true;

@@ -8,6 +8,13 @@ namespace kinegraph::step {
 inline constexpr int kMostDense = 72;
 /// Σ of a freedom that dry friction holds, over its mobility: it creeps by this share of what would move it.
 inline constexpr double kHold = 1e-9;
+/// Of constraints at the end of a step: m/s (rad/s) that may be left of their rates, over 1 + |v|; and rounds.
+inline constexpr double kSameEnding = 1e-11;
+inline constexpr double kNearEnding = 1e-4;  // over the same: where the last linearisation will do
+inline constexpr int kMostEndings = 10;
+
+/// Up to a multiple of 4, as linear::ArrowheadKernel takes numbers of rows and columns.
+inline int padded(int count) { return (count + 3) / 4 * 4; }
 
 /// The pose of a body with derivatives along its own directions, the first of which is number `first` (−1: none).
 ///     R exp(δ) = R (1 + δ^) to first order

@@ -32,18 +32,27 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
   }
   n_ = m.tangent();
   m_ = m.rows() + freedoms + static_cast<int>(drives_.size());
+  padded_n_ = padded(n_);
+  padded_m_ = padded(m_);
   const std::size_t bodies = m.bodies().size();
   inertia_.resize(bodies);
   inverse_inertia_.resize(bodies);
+  spun_.resize(bodies);
+  spins_.resize(bodies);
   poses_.resize(bodies);
-  for (Eigen::VectorXd* x : {&before_, &after_, &free_, &impulse_}) x->setZero(n_);
-  for (Eigen::VectorXd* x : {&lambda_, &free_lambda_, &right_}) x->setZero(m_);
+  ends_.resize(bodies);
+  turns_.resize(bodies);
+  turn_jacobians_.resize(bodies);
+  endings_.resize(m.rows());
+  for (Eigen::VectorXd* x : {&before_, &after_, &free_, &again_, &impulse_}) x->setZero(n_);
+  for (Eigen::VectorXd* x : {&lambda_, &free_lambda_, &again_lambda_, &right_}) x->setZero(m_);
   for (Eigen::VectorXd* x : {&friction_, &position_, &rate_, &dry_}) x->setZero(freedoms);
-  violation_.setZero(m.rows());
+  for (Eigen::VectorXd* x : {&violation_, &end_, &given_}) x->setZero(m.rows());
   freedom_rows_.resize(freedoms);
   weights_.resize(freedoms);
   steps_.resize(freedoms);
   keep_.resize(freedoms);
+  freedom_slopes_.resize(freedoms);
   rows_.resize(m_);
   mobile_rows_.resize(m_);
   dry_freedoms_.reserve(freedoms);
@@ -52,7 +61,9 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
     for (int i = 0; i < joint.rows; ++i) place(joint.row + i);
     for (int f = 0; f < joint.freedoms; ++f) place(freedom_at(joint.freedom + f));
   }
+  drive_rows_.assign(freedoms, -1);
   for (std::size_t d = 0; d < drives_.size(); ++d) {
+    drive_rows_[drives_[d]] = drive_at(static_cast<int>(d));
     rows_[drive_at(static_cast<int>(d))].a = rows_[freedom_at(drives_[d])].a;
     rows_[drive_at(static_cast<int>(d))].b = rows_[freedom_at(drives_[d])].b;
   }
@@ -70,7 +81,12 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
     pattern_.setFromTriplets(entries.begin(), entries.end());
     simplicial_.analyzePattern(pattern_);
   } else {
-    factor_.setZero(m_, m_);
+    factor_.setZero(padded_m_, padded_m_);
+    across_.setZero(padded_n_, padded_m_);
+    mobile_.setZero(padded_m_, padded_n_);
+    mobile_end_ = mobile_;
+    end_factor_ = factor_;
+    ones_.setOnes(padded_m_);
   }
   set_numbers(m.numbers());
   set_directions(Eigen::MatrixXd(m.numbers().size(), 0));
@@ -97,15 +113,8 @@ bool RegularizedStep::advance(const double* q, const double* v, const StepInput&
   std::copy_n(v, n_, before_.data());
   assemble(v, input);
   factor();
-  free_ = impulse_;
-  free_lambda_ = right_;
-  solve(free_.data(), free_lambda_.data(), 1);
-  after_ = free_;
-  lambda_ = free_lambda_;
-  friction_.setZero();
-  find_loads();
-  if (!free_.allFinite() || !settle(grip)) return false;
-  apply_friction(grip);
+  if (!respond_to_loads(grip)) return false;
+  if (regularization_.hold == maximal::Hold::end && !hold_at_end(grip)) return false;
   for (int f = 0; f < freedoms(); ++f)
     steps_[f].grip = grip[f], steps_[f].held = grip[f] == Grip::held ? friction_[f] : 0;
   for (std::size_t d = 0; d < drives_.size(); ++d) steps_[drives_[d]].driven = lambda_[drive_at(static_cast<int>(d))];
@@ -113,16 +122,134 @@ bool RegularizedStep::advance(const double* q, const double* v, const StepInput&
   return after_.allFinite();
 }
 
+/// The step with right_ as it is: without dry friction, then with it.
+bool RegularizedStep::respond_to_loads(Grip* grip) {
+  free_ = impulse_;
+  free_lambda_ = right_;
+  solve(free_.data(), free_lambda_.data(), 1);
+  if (!free_.allFinite()) return false;
+  find_loads();
+  prepare_friction(grip);
+  return settle(free_, free_lambda_, grip);
+}
+
+/// By Newton's method, linearised at the last v⁺, with what friction does then:
+///
+///     (g⁺ − g)/h + Σ λ = −g/(h + τ)                                       constraints hold at the end of the step
+///     J (ω⁺ − ω) + h m × J m = impulses,   m = (ω + ω⁺)/2                  gyroscopic terms are those of its middle
+bool RegularizedStep::hold_at_end(Grip* grip) {
+  for (std::size_t i = 0; i < poses_.size(); ++i) {  // what the first guess takes for h m × J m
+    spins_[i].by_after.setZero();
+    spins_[i].at_rest.noalias() = inertia_[i] * (Eigen::Map<const Eigen::Vector3d>(before_.data() + 6 * i) - spun_[i]);
+  }
+  for (int round = 0;; ++round) {
+    find_end();
+    double left = spin_left();
+    for (int r = 0; r < mechanism_->rows(); ++r) {
+      const double change = (end_[r] - violation_[r]) / h_;
+      left = std::max(left, std::abs(change + rows_[r].softness * lambda_[r] - given_[r]));
+      right_[r] = given_[r] - change + rate_along(endings_, r);
+    }
+    if (!std::isfinite(left)) return false;
+    const double fast = 1 + after_.lpNorm<Eigen::Infinity>();
+    if (left <= kSameEnding * fast || round == kMostEndings) return true;
+    // near the answer the last linearisation will do: by what is left it is wrong, which counts times what is left
+    const bool again = round == 0 || left > kNearEnding * fast;
+    for (std::size_t i = 0; i < poses_.size(); ++i) linearize_spin(static_cast<int>(i), again);
+    if (again) factor_at_end(), factored_endings_ = endings_;
+    for (int r = 0; r < mechanism_->rows() && !again; ++r)
+      right_[r] += rate_along(factored_endings_, r) - rate_along(endings_, r);
+    again_ = impulse_;
+    for (std::size_t i = 0; i < poses_.size(); ++i) {
+      again_.segment<3>(6 * i) +=
+          inertia_[i] * (Eigen::Map<const Eigen::Vector3d>(before_.data() + 6 * i) - spun_[i]) - spins_[i].at_rest;
+    }
+    again_lambda_ = right_;
+    solve_at_end(again_.data(), again_lambda_.data(), 1);
+    if (!again_.allFinite()) return false;
+    if (again) find_friction_answer();
+    if (!settle(again_, again_lambda_, grip)) return false;
+  }
+}
+
+/// h m × J m of a body.
+Eigen::Vector3d RegularizedStep::spin_impulse(int body) const {
+  const Eigen::Vector3d middle = 0.5 * (before_.segment<3>(6 * body) + after_.segment<3>(6 * body));
+  return h_ * middle.cross(inertia_[body] * middle);
+}
+
+/// By how much, rad/s, their linearisation is wrong.
+double RegularizedStep::spin_left() const {
+  double left = 0;
+  for (int i = 0; i < static_cast<int>(poses_.size()); ++i) {
+    const Eigen::Vector3d taken = spins_[i].at_rest + spins_[i].by_after * after_.segment<3>(6 * i);
+    left = std::max(left, (inverse_inertia_[i] * (taken - spin_impulse(i))).lpNorm<Eigen::Infinity>());
+  }
+  return left;
+}
+
+/// h m × J m ≈ c + S ω⁺,   S = (h/2) (m^ J − (J m)^)
+void RegularizedStep::linearize_spin(int body, bool slope) {
+  const Eigen::Matrix3d& J = inertia_[body];
+  Spin& spin = spins_[body];
+  if (slope) {
+    const Eigen::Vector3d middle = 0.5 * (before_.segment<3>(6 * body) + after_.segment<3>(6 * body));
+    spin.by_after = (0.5 * h_) * (skew<double>(middle) * J - skew<double>(Eigen::Vector3d(J * middle)));
+    spin.inverse = (J + spin.by_after).inverse();
+  }
+  spin.at_rest = spin_impulse(body) - spin.by_after * after_.segment<3>(6 * body);
+}
+
+/// g and ∂g/∂v⁺/h at q⁺ = q ⊞ h v⁺: G(q⁺), with turns times Jᵣ(h ω⁺).
+void RegularizedStep::find_end() {
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    const double* v = after_.data() + 6 * i;
+    const Eigen::Vector3d turn = h_ * Eigen::Map<const Eigen::Vector3d>(v);
+    turns_[i] = SO3::exp(turn).matrix();
+    turn_jacobians_[i] = SO3::right_jacobian(turn);
+    ends_[i].R.noalias() = poses_[i].R * turns_[i];
+    ends_[i].p = poses_[i].p + h_ * Eigen::Map<const Eigen::Vector3d>(v + 3);
+  }
+  maximal::Row<double> found[6];
+  for (const Joint& joint : mechanism_->joints()) {
+    if (joint.rows == 0) continue;
+    const maximal::JointPlace<double> place(end(joint.a), end(joint.b), com(joint.a), com(joint.b),
+                                            numbers_.data() + joint.numbers);
+    maximal::constraint_rows(joint, maximal::RowMaker<double>(place.F, place.M), found);
+    for (int i = 0; i < joint.rows; ++i) {
+      end_[joint.row + i] = found[i].value;
+      double* G = endings_[joint.row + i].data();
+      std::copy_n(found[i].G, 12, G);
+      for (const int half : {0, 6}) {
+        const int body = half == 0 ? joint.a : joint.b;
+        if (body < 0) continue;
+        const Eigen::Vector3d turn = Eigen::Map<const Eigen::Vector3d>(found[i].G + half);
+        Eigen::Map<Eigen::Vector3d>(G + half).noalias() = turn_jacobians_[body].transpose() * turn;
+      }
+    }
+  }
+}
+
+double RegularizedStep::rate_along(const std::vector<std::array<double, 12>>& rows, int r) const {
+  const SystemRow& row = rows_[r];
+  double sum = 0;
+  for (int k = 0; k < 6 && row.a >= 0; ++k) sum += rows[r][k] * after_[6 * row.a + k];
+  for (int k = 0; k < 6 && row.b >= 0; ++k) sum += rows[r][6 + k] * after_[6 * row.b + k];
+  return sum;
+}
+
 /// Fills the rows, impulse_ = M v′ + h f + what does not depend on v⁺, and right_.
 void RegularizedStep::assemble(const double* v, const StepInput& input) {
   h_ = input.h;
   gamma_ = regularization_.gamma(h_);
+  correction_ = regularization_.correction(h_);
   curved_ = regularization_.curvature(h_);
   const double* gravity = numbers_.data() + Mechanism::kGravity;
-  const double rest[6] = {};
-  for (std::size_t i = 0; i < poses_.size(); ++i) {
-    maximal::body_balance(numbers_.data() + mechanism_->bodies()[i].numbers, gravity, v + 6 * i, rest, h_,
-                          impulse_.data() + 6 * i);
+  for (std::size_t i = 0; i < poses_.size(); ++i) {  // body_balance() of a body that comes to rest
+    spun_[i] = maximal::free_spin<double>(inertia_[i], Eigen::Map<const Eigen::Vector3d>(v + 6 * i), h_);
+    impulse_.segment<3>(6 * i).noalias() = inertia_[i] * spun_[i];
+    for (int k = 0; k < 3; ++k)
+      impulse_[6 * i + 3 + k] = mass(static_cast<int>(i)) * (v[6 * i + 3 + k] + h_ * gravity[k]);
   }
   right_.setZero();
   for (std::size_t j = 0; j < mechanism_->joints().size(); ++j) add_joint(static_cast<int>(j), v, input);
@@ -150,8 +277,8 @@ void RegularizedStep::add_joint(int index, const double* v, const StepInput& inp
     std::copy_n(make.in_bodies(found[i]).G, 12, row.G);
     row.softness = regularization_.softness(h_, maximal::angular_row(joint.type, i));
     violation_[joint.row + i] = found[i].value;
-    right_[joint.row + i] = gamma_ * (found[i].rate(motion.a, motion.b, motion.relative) - (4 / h_) * found[i].value) -
-                            curved_ * found[i].curvature;
+    given_[joint.row + i] = gamma_ * found[i].rate(motion.a, motion.b, motion.relative) - correction_ * found[i].value;
+    right_[joint.row + i] = given_[joint.row + i] - curved_ * found[i].curvature;
   }
   maximal::freedom_rows(joint, make, freedom_rows_.data() + joint.freedom);
   for (int f = joint.freedom; f < joint.freedom + joint.freedoms; ++f) {

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
 #include <array>
 #include <memory>
 #include <vector>
 
 #include "kinegraph/linear/lcp.hpp"
-#include "kinegraph/mechanics/maximal/balance.hpp"
+#include "kinegraph/mechanics/maximal/joint_slopes.hpp"
 
 namespace kinegraph::step {
 
@@ -25,8 +26,9 @@ struct StepInput {
 /// One step of the regularised stepper (002, section 2.3, as corrected), without contacts.
 ///
 ///     [M + BᵀDB  −Gᵀ] [v⁺]   [M v′ + h f + …]
-///     [G          Σ ] [λ ] = [−(4/h) Υ g + Υ G v]         |μᵢ| ≤ h τ_dry,i: dry friction, which may hold a freedom
+///     [G          Σ ] [λ ] = [−g/(h + τ) − c]             |μᵢ| ≤ h τ_dry,i: dry friction, which may hold a freedom
 ///
+/// c(v⁺) makes constraints hold at the end of the step (maximal::Regularization).
 /// v′ is v turned on by the gyroscopic term (implicit midpoint). Dry friction is a linear complementarity problem in
 /// its freedoms alone. v⁺ is differentiable: by q, v, and along directions of the mechanism's numbers.
 /// Allocates when made, when the number of directions or of rubbing freedoms changes, and in two rare or large cases:
@@ -65,7 +67,7 @@ class RegularizedStep {
 
   // ---- the linear system of the last advance(), for contacts: K = [M + BᵀDB, −Gᵀ; G, Σ], dry friction left out
   /// x = K⁻¹ (b, 0): how velocities answer to impulses, one column each; in place. `multipliers`: those of all rows.
-  void respond(Matrix& impulses, Matrix& multipliers) const;
+  void respond(Matrix& impulses, Matrix& multipliers);
   const Eigen::VectorXd& free_velocity() const { return free_; }  ///< v⁺ without dry friction
   const maximal::Row<double>& freedom_row(int freedom) const { return freedom_rows_[freedom]; }
   double dry_impulse(int freedom) const { return dry_[freedom]; }  ///< the largest: h τ_dry
@@ -102,9 +104,33 @@ class RegularizedStep {
   void add_forces(const double* v, const StepInput& input);
   void weigh_freedom(int freedom, bool held);
   void factor();
-  void solve(double* velocity, double* multiplier, int columns) const;  // in: impulses and right-hand sides of rows
+  void factor_dense();
+  void factor_sparse();
+  void solve(double* velocity, double* multiplier, int columns);  // in: impulses and right-hand sides of rows
+  // The same of padded_n_ and padded_m_ rows, and columns in fours
+  void solve_padded(double* velocity, double* multiplier, int columns) const;
   void solve_rows(double* multiplier, int columns) const;
-  bool settle(maximal::Grip* grip);
+  double meeting(const double* mobile, int i, int j) const;
+  void subtract_motion(const std::vector<std::array<double, 12>>& mobile, const double* velocity, double* multiplier,
+                       int columns) const;
+  void move_by(double* velocity, const double* multiplier, int columns, bool at_end = false) const;
+  void factor_at_end();
+  void solve_at_end(double* velocity, double* multiplier, int columns);  // as solve()
+  void solve_at_end_padded(double* velocity, double* multiplier, int columns) const;
+  template <class Solve>
+  void pad(double* velocity, double* multiplier, int columns, const Solve& solve);
+  bool respond_to_loads(maximal::Grip* grip);
+  bool hold_at_end(maximal::Grip* grip);
+  void find_end();
+  Eigen::Vector3d spin_impulse(int body) const;
+  double spin_left() const;
+  void linearize_spin(int body, bool slope);
+  double rate_along(const std::vector<std::array<double, 12>>& rows, int row) const;
+  void find_friction_answer();
+  maximal::Pose<double> end(int body) const { return body < 0 ? maximal::Pose<double>() : ends_[body]; }
+  void prepare_friction(maximal::Grip* grip);
+  bool settle(const Eigen::VectorXd& free, const Eigen::VectorXd& free_lambda, maximal::Grip* grip);
+  void divide_by_mass(double* velocity, int columns, bool at_end = false) const;
   bool try_grips(maximal::Grip* grip);
   bool pivot_grips(maximal::Grip* grip);
   void find_loads();
@@ -120,8 +146,13 @@ class RegularizedStep {
   template <int N>
   void joint_columns_by_pose(int joint, bool shifts);
   void joint_columns_by_velocity(int joint);
+  void bend_by_velocity(int joint);
+  void closed_columns(int joint);
+  void add_closed_columns(int joint, const maximal::JointSlopes& slopes, int side);
   void joint_column(int joint, int direction);
   void freedom_column(int joint, int direction);
+  void find_freedom_slopes();
+  double held_share(int freedom) const;
   void spring_columns(int spring);
   void load_columns(int load);
   void find_load_changes();
@@ -135,25 +166,42 @@ class RegularizedStep {
 
   std::shared_ptr<const maximal::Mechanism> mechanism_;
   maximal::Regularization regularization_;
-  int n_ = 0, m_ = 0;  // velocities, rows
+  int n_ = 0, m_ = 0;                // velocities, rows
+  int padded_n_ = 0, padded_m_ = 0;  // the same in fours
   bool sparse_ = false;
 
   Eigen::VectorXd numbers_;
   std::vector<Eigen::Matrix3d> inertia_, inverse_inertia_;
-  std::vector<int> drives_;  // freedoms that are driven
+  std::vector<int> drives_;      // freedoms that are driven
+  std::vector<int> drive_rows_;  // per freedom: the row of its drive, or −1
 
   // of the step at hand
-  double h_ = 0, gamma_ = 0, curved_ = 0;
-  std::vector<maximal::Pose<double>> poses_;
-  Eigen::VectorXd before_, after_, free_, lambda_, free_lambda_, friction_, violation_, position_, rate_, dry_;
+  double h_ = 0, gamma_ = 0, correction_ = 0, curved_ = 0;
+  std::vector<maximal::Pose<double>> poses_, ends_;      // at the start of the step and at its end
+  std::vector<Eigen::Matrix3d> turns_, turn_jacobians_;  // from one to the other, and its Jᵣ
+  std::vector<std::array<double, 12>> endings_, factored_endings_,
+      mobile_endings_;       // (∂g⁺/∂v⁺)/h of constraints; A⁺ M⁻¹ of all rows
+  bool ends_known_ = false;  // the system at the end is factored
+  Eigen::VectorXd before_, after_, free_, again_, lambda_, free_lambda_, again_lambda_, friction_, violation_, end_,
+      given_, position_, rate_, dry_;
   std::vector<maximal::Row<double>> freedom_rows_;
   std::vector<FreedomRow> weights_;
   std::vector<maximal::FreedomStep> steps_;
   std::vector<SystemRow> rows_;
   std::vector<std::array<double, 12>> mobile_rows_;  // G M⁻¹
   std::vector<Eigen::Vector3d> force_, moment_;
-  Eigen::VectorXd impulse_, right_;  // of the system
-  Matrix factor_;                    // of S, where it is dense: lower triangle, the inverse of its diagonal
+  Eigen::VectorXd impulse_, right_;    // of the system
+  std::vector<Eigen::Vector3d> spun_;  // ω′ of each body
+  /// h m × J m of a body as the system has it, c + S ω⁺; (J + S)⁻¹
+  struct Spin {
+    Eigen::Vector3d at_rest;
+    Eigen::Matrix3d by_after, inverse;
+  };
+  std::vector<Spin> spins_;
+  Matrix across_, mobile_;  // Aᵀ and A M⁻¹, where S is dense
+  Matrix factor_;           // U of S = Uᵀ U, where it is dense; its diagonal is that of U⁻¹
+  Eigen::VectorXd ones_;
+  Matrix padded_velocity_, padded_multiplier_;  // of solve()
   Eigen::SparseMatrix<double> pattern_;
   Eigen::SimplicialLLT<Eigen::SparseMatrix<double>> simplicial_;
   std::vector<std::pair<int, int>> coupled_;  // rows that share a body: i ≥ j
@@ -173,7 +221,14 @@ class RegularizedStep {
   std::vector<std::vector<int>> body_directions_, joint_directions_, freedom_directions_, spring_directions_,
       load_directions_;
   Matrix impulse_columns_, right_columns_, load_changes_;
+  bool at_end_ = false;  // which equations are differentiated
+  Matrix mobile_end_;    // A⁺ M′⁻¹ where S is dense
+  Matrix end_factor_;
+  std::vector<int> end_pivots_;
+  Eigen::SparseMatrix<double> end_pattern_;
+  Eigen::SparseLU<Eigen::SparseMatrix<double>> end_sparse_;
   std::vector<maximal::FreedomStep> keep_;
+  std::vector<maximal::FreedomSlopes> freedom_slopes_;
   const Eigen::VectorXd *fixed_after_ = nullptr, *fixed_lambda_ = nullptr;
 };
 

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <limits>
+
+#include "kinegraph/linear/arrowhead_kernel.hpp"
 #include "kinegraph/step/regularized_implementation.hpp"
 
 /// The linear system of a step,
@@ -5,7 +9,9 @@
 ///     [M  −Aᵀ] [v]   [b]
 ///     [A   Σ ] [y] = [r]        (A M⁻¹ Aᵀ + Σ) y = r − A M⁻¹ b,   v = M⁻¹ (b + Aᵀ y)
 ///
-/// A: constraints, freedoms (√w B) and drives; each row touches two bodies at most.
+/// A: constraints, freedoms (√w B) and drives; each row touches two bodies at most. Small systems are full ones, in
+/// blocks of 4 that are as wide as the processor allows: that they are mostly zeros does not count. Large ones are
+/// sparse.
 namespace kinegraph::step {
 namespace {
 
@@ -22,6 +28,15 @@ namespace {
   for (int i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
+/// y ← U⁻ᵀ y of 4 rows; U's diagonal is that of its inverse.
+KINEGRAPH_WIDE void solve_four(const double* U, int stride, double* __restrict y, int columns) {
+  for (int i = 0; i < 4; ++i) {
+    double* row = y + static_cast<std::ptrdiff_t>(i) * columns;
+    for (int k = 0; k < i; ++k) add(-U[k * stride + i], y + static_cast<std::ptrdiff_t>(k) * columns, row, columns);
+    for (int c = 0; c < columns; ++c) row[c] *= U[i * stride + i];
+  }
+}
+
 }  // namespace
 
 void RegularizedStep::divide_by_mass(int body, const double* x, double* out) const {
@@ -35,79 +50,90 @@ void RegularizedStep::factor() {
     if (rows_[r].a >= 0) divide_by_mass(rows_[r].a, rows_[r].G, mobile_rows_[r].data());
     if (rows_[r].b >= 0) divide_by_mass(rows_[r].b, rows_[r].G + 6, mobile_rows_[r].data() + 6);
   }
-  const auto entry = [&](int i, int j) {
-    const SystemRow &x = rows_[i], &y = rows_[j];
-    double sum = i == j ? x.softness : 0.0;
-    const auto meet = [&](int at, int other) {
-      for (int k = 0; k < 6; ++k) sum += mobile_rows_[i][at + k] * y.G[other + k];
+  sparse_ ? factor_sparse() : factor_dense();
+}
+
+/// Solves with columns in fours.
+template <class Solve>
+void RegularizedStep::pad(double* velocity, double* multiplier, int columns, const Solve& solve) {
+  if (sparse_) return solve(velocity, multiplier, columns);
+  Eigen::Map<Matrix> v(velocity, n_, columns), y(multiplier, m_, columns);
+  padded_velocity_.setZero(padded_n_, padded(columns));
+  padded_multiplier_.setZero(padded_m_, padded(columns));
+  padded_velocity_.topLeftCorner(n_, columns) = v;
+  padded_multiplier_.topLeftCorner(m_, columns) = y;
+  solve(padded_velocity_.data(), padded_multiplier_.data(), padded(columns));
+  v = padded_velocity_.topLeftCorner(n_, columns);
+  y = padded_multiplier_.topLeftCorner(m_, columns);
+}
+
+void RegularizedStep::solve(double* velocity, double* multiplier, int columns) {
+  pad(velocity, multiplier, columns, [this](double* v, double* y, int c) { solve_padded(v, y, c); });
+}
+
+void RegularizedStep::solve_at_end(double* velocity, double* multiplier, int columns) {
+  pad(velocity, multiplier, columns, [this](double* v, double* y, int c) { solve_at_end_padded(v, y, c); });
+}
+
+void RegularizedStep::factor_dense() {
+  for (int r = 0; r < m_; ++r) {
+    const SystemRow& row = rows_[r];
+    const double* mobile = mobile_rows_[r].data();
+    const auto put = [&](int body, int at) {
+      for (int k = 0; k < 6; ++k) {
+        across_(6 * body + k, r) = row.G[at + k];
+        mobile_(r, 6 * body + k) = mobile[at + k];
+      }
     };
-    if (x.a >= 0 && y.a == x.a) meet(0, 0);
-    if (x.a >= 0 && y.b == x.a) meet(0, 6);
-    if (x.b >= 0 && y.a == x.b) meet(6, 0);
-    if (x.b >= 0 && y.b == x.b) meet(6, 6);
-    return sum;
-  };
-  if (sparse_) {
-    for (const auto& [i, j] : coupled_) pattern_.coeffRef(i, j) = entry(i, j);
-    simplicial_.factorize(pattern_);
-    return;
+    if (row.a >= 0) put(row.a, 0);
+    if (row.b >= 0) put(row.b, 6);
   }
+  const linear::ArrowheadKernel& kernel = linear::arrowhead_kernel();
   factor_.setZero();
-  for (const auto& [i, j] : coupled_) factor_(i, j) = entry(i, j);
-  // S = L Lᵀ, by rows; the diagonal holds 1/Lᵢᵢ
-  for (int i = 0; i < m_; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      double sum = factor_(i, j);
-      for (int k = 0; k < j; ++k) sum -= factor_(i, k) * factor_(j, k);
-      factor_(i, j) = i == j ? 1 / std::sqrt(sum) : sum * factor_(j, j);
-    }
-  }
+  kernel.multiply({factor_.data(), padded_m_, mobile_.data(), padded_n_, 1, across_.data(), padded_m_, padded_m_,
+                   padded_m_, n_, false, true});
+  for (int r = 0; r < m_; ++r) factor_(r, r) += rows_[r].softness;
+  linear::PanelFactor panel;
+  panel.panel = factor_.data();
+  panel.stride = panel.rows = panel.columns = padded_m_;
+  panel.pivots = m_;
+  panel.scale = ones_.data();
+  if (!kernel.factor(panel)) factor_.setConstant(std::numeric_limits<double>::quiet_NaN());
 }
 
-KINEGRAPH_WIDE void RegularizedStep::solve_rows(double* y, int columns) const {
+/// y ← S⁻¹ y = U⁻¹ U⁻ᵀ y
+void RegularizedStep::solve_rows(double* y, int columns) const {
+  const linear::ArrowheadKernel& kernel = linear::arrowhead_kernel();
+  for (int first = 0; first < padded_m_; first += 4) {
+    const double* U = factor_.data() + first;
+    double* four = y + static_cast<std::ptrdiff_t>(first) * columns;
+    if (first > 0) kernel.multiply({four, columns, U, 1, padded_m_, y, columns, 4, columns, first, true, false});
+    solve_four(U + static_cast<std::ptrdiff_t>(first) * padded_m_, padded_m_, four, columns);
+  }
+  kernel.solve(factor_.data(), padded_m_, padded_m_, y, columns);
+}
+
+void RegularizedStep::solve_padded(double* velocity, double* multiplier, int columns) const {
   if (sparse_) {
-    Eigen::Map<Matrix> all(y, m_, columns);
+    subtract_motion(mobile_rows_, velocity, multiplier, columns);
+    Eigen::Map<Matrix> all(multiplier, m_, columns);
     all = simplicial_.solve(all).eval();
-    return;
+    return move_by(velocity, multiplier, columns);
   }
-  const auto row = [&](int i) { return y + static_cast<std::ptrdiff_t>(i) * columns; };
-  const auto scale = [&](int i) {
-    for (int c = 0; c < columns; ++c) row(i)[c] *= factor_(i, i);
-  };
-  for (int i = 0; i < m_; ++i) {
-    for (int j = 0; j < i; ++j) {
-      if (factor_(i, j) != 0) add(-factor_(i, j), row(j), row(i), columns);
-    }
-    scale(i);
-  }
-  for (int i = m_ - 1; i >= 0; --i) {
-    scale(i);
-    for (int j = 0; j < i; ++j) {
-      if (factor_(i, j) != 0) add(-factor_(i, j), row(i), row(j), columns);
-    }
-  }
+  const linear::ArrowheadKernel& kernel = linear::arrowhead_kernel();
+  kernel.multiply(
+      {multiplier, columns, mobile_.data(), padded_n_, 1, velocity, columns, padded_m_, columns, n_, true, false});
+  solve_rows(multiplier, columns);
+  divide_by_mass(velocity, columns);
+  kernel.multiply(
+      {velocity, columns, mobile_.data(), 1, padded_n_, multiplier, columns, padded_n_, columns, m_, false, false});
 }
 
-KINEGRAPH_WIDE void RegularizedStep::solve(double* velocity, double* multiplier, int columns) const {
-  const auto at = [&](double* x, int i) { return x + static_cast<std::ptrdiff_t>(i) * columns; };
-  for (int r = 0; r < m_; ++r) {  // r − (A M⁻¹) b
-    const SystemRow& row = rows_[r];
-    for (int k = 0; k < 6 && row.a >= 0; ++k) {
-      add(-mobile_rows_[r][k], at(velocity, 6 * row.a + k), at(multiplier, r), columns);
-    }
-    for (int k = 0; k < 6 && row.b >= 0; ++k)
-      add(-mobile_rows_[r][6 + k], at(velocity, 6 * row.b + k), at(multiplier, r), columns);
-  }
-  solve_rows(multiplier, columns);
-  for (int r = 0; r < m_; ++r) {  // b + Aᵀ y
-    const SystemRow& row = rows_[r];
-    for (int k = 0; k < 6 && row.a >= 0; ++k) add(row.G[k], at(multiplier, r), at(velocity, 6 * row.a + k), columns);
-    for (int k = 0; k < 6 && row.b >= 0; ++k)
-      add(row.G[6 + k], at(multiplier, r), at(velocity, 6 * row.b + k), columns);
-  }
-  for (std::size_t i = 0; i < poses_.size(); ++i) {  // M⁻¹
-    const Eigen::Matrix3d& J = inverse_inertia_[i];
-    double *x = at(velocity, 6 * static_cast<int>(i)), *y = x + columns, *z = y + columns;
+/// M⁻¹ b of all columns
+KINEGRAPH_WIDE void RegularizedStep::divide_by_mass(double* velocity, int columns, bool at_end) const {
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    const Eigen::Matrix3d& J = at_end ? spins_[i].inverse : inverse_inertia_[i];
+    double *x = velocity + 6 * static_cast<std::ptrdiff_t>(i) * columns, *y = x + columns, *z = y + columns;
     const double inverse = 1 / mass(static_cast<int>(i));
     for (int c = 0; c < columns; ++c) {
       const double a = x[c], b = y[c], d = z[c];
@@ -119,7 +145,141 @@ KINEGRAPH_WIDE void RegularizedStep::solve(double* velocity, double* multiplier,
   }
 }
 
-void RegularizedStep::respond(Matrix& impulses, Matrix& multipliers) const {
+/// An entry of A M⁻¹ Aᵀ + Σ, with row i of A M⁻¹.
+double RegularizedStep::meeting(const double* mobile, int i, int j) const {
+  const SystemRow &x = rows_[i], &y = rows_[j];
+  double sum = i == j ? x.softness : 0.0;
+  const auto meet = [&](int at, int other) {
+    for (int k = 0; k < 6; ++k) sum += mobile[at + k] * y.G[other + k];
+  };
+  if (x.a >= 0 && y.a == x.a) meet(0, 0);
+  if (x.a >= 0 && y.b == x.a) meet(0, 6);
+  if (x.b >= 0 && y.a == x.b) meet(6, 0);
+  if (x.b >= 0 && y.b == x.b) meet(6, 6);
+  return sum;
+}
+
+void RegularizedStep::factor_sparse() {
+  for (const auto& [i, j] : coupled_) pattern_.coeffRef(i, j) = meeting(mobile_rows_[i].data(), i, j);
+  simplicial_.factorize(pattern_);
+}
+
+/// r − (A M⁻¹) b
+KINEGRAPH_WIDE void RegularizedStep::subtract_motion(const std::vector<std::array<double, 12>>& mobile,
+                                                     const double* velocity, double* multiplier, int columns) const {
+  const auto at = [&](auto* x, int i) { return x + static_cast<std::ptrdiff_t>(i) * columns; };
+  for (int r = 0; r < m_; ++r) {
+    const SystemRow& row = rows_[r];
+    for (int k = 0; k < 6 && row.a >= 0; ++k) {
+      add(-mobile[r][k], at(velocity, 6 * row.a + k), at(multiplier, r), columns);
+    }
+    for (int k = 0; k < 6 && row.b >= 0; ++k)
+      add(-mobile[r][6 + k], at(velocity, 6 * row.b + k), at(multiplier, r), columns);
+  }
+}
+
+/// M⁻¹ (b + Aᵀ y)
+KINEGRAPH_WIDE void RegularizedStep::move_by(double* velocity, const double* multiplier, int columns,
+                                             bool at_end) const {
+  const auto at = [&](auto* x, int i) { return x + static_cast<std::ptrdiff_t>(i) * columns; };
+  for (int r = 0; r < m_; ++r) {
+    const SystemRow& row = rows_[r];
+    for (int k = 0; k < 6 && row.a >= 0; ++k) add(row.G[k], at(multiplier, r), at(velocity, 6 * row.a + k), columns);
+    for (int k = 0; k < 6 && row.b >= 0; ++k)
+      add(row.G[6 + k], at(multiplier, r), at(velocity, 6 * row.b + k), columns);
+  }
+  divide_by_mass(velocity, columns, at_end);
+}
+
+/// The same system with what constraints at the end of the step and gyroscopic terms at its middle make of it,
+///
+///     [M′ −Aᵀ] [v]   [b]
+///     [A⁺  Σ ] [y] = [r]        (A⁺ M′⁻¹ Aᵀ + Σ) y = r − A⁺ M′⁻¹ b
+///
+/// A⁺: of a constraint as find_end() has it, other rows as before. M′: J + S for J, see linearize_spin().
+void RegularizedStep::factor_at_end() {
+  ends_known_ = true;
+  const auto divide = [&](int body, const double* x, double* out) {
+    Eigen::Map<Eigen::Vector3d>(out).noalias() =
+        spins_[body].inverse.transpose() * Eigen::Map<const Eigen::Vector3d>(x);
+    const double inverse = 1 / mass(body);
+    for (int k = 3; k < 6; ++k) out[k] = inverse * x[k];
+  };
+  mobile_endings_.resize(m_);
+  for (int r = 0; r < m_; ++r) {
+    const double* x = r < mechanism_->rows() ? endings_[r].data() : rows_[r].G;
+    if (rows_[r].a >= 0) divide(rows_[r].a, x, mobile_endings_[r].data());
+    if (rows_[r].b >= 0) divide(rows_[r].b, x + 6, mobile_endings_[r].data() + 6);
+  }
+  if (sparse_) {
+    const auto entry = [&](int i, int j) { return meeting(mobile_endings_[i].data(), i, j); };
+    std::vector<Eigen::Triplet<double>> entries;
+    for (const auto& [i, j] : coupled_) {
+      entries.emplace_back(i, j, entry(i, j));
+      if (i != j) entries.emplace_back(j, i, entry(j, i));
+    }
+    end_pattern_.resize(m_, m_);
+    end_pattern_.setFromTriplets(entries.begin(), entries.end());
+    end_sparse_.compute(end_pattern_);
+    return;
+  }
+  for (int r = 0; r < m_; ++r) {
+    for (const int half : {0, 6}) {
+      const int body = half == 0 ? rows_[r].a : rows_[r].b;
+      for (int k = 0; k < 6 && body >= 0; ++k) mobile_end_(r, 6 * body + k) = mobile_endings_[r][half + k];
+    }
+  }
+  end_factor_.setZero();
+  linear::arrowhead_kernel().multiply({end_factor_.data(), padded_m_, mobile_end_.data(), padded_n_, 1, across_.data(),
+                                       padded_m_, padded_m_, padded_m_, n_, false, false});
+  for (int r = 0; r < m_; ++r) end_factor_(r, r) += rows_[r].softness;
+  end_pivots_.resize(m_);
+  for (int k = 0; k < m_; ++k) {  // P S = L U, by rows; the diagonal holds 1/Uₖₖ
+    Eigen::Index largest = 0;
+    end_factor_.col(k).segment(k, m_ - k).cwiseAbs().maxCoeff(&largest);
+    end_pivots_[k] = k + static_cast<int>(largest);
+    if (largest > 0) end_factor_.row(k).swap(end_factor_.row(end_pivots_[k]));
+    end_factor_(k, k) = 1 / end_factor_(k, k);
+    for (int i = k + 1; i < m_; ++i) {
+      if (end_factor_(i, k) == 0) continue;
+      end_factor_(i, k) *= end_factor_(k, k);
+      add(-end_factor_(i, k), &end_factor_(k, k) + 1, &end_factor_(i, k) + 1, m_ - k - 1);
+    }
+  }
+}
+
+KINEGRAPH_WIDE void RegularizedStep::solve_at_end_padded(double* velocity, double* multiplier, int columns) const {
+  if (sparse_) {
+    subtract_motion(mobile_endings_, velocity, multiplier, columns);
+    Eigen::Map<Matrix> y(multiplier, m_, columns);
+    const Eigen::MatrixXd right = y, answer = end_sparse_.solve(right);
+    y = answer;
+    return move_by(velocity, multiplier, columns, true);
+  }
+  const linear::ArrowheadKernel& kernel = linear::arrowhead_kernel();
+  kernel.multiply(
+      {multiplier, columns, mobile_end_.data(), padded_n_, 1, velocity, columns, padded_m_, columns, n_, true, false});
+  const auto row = [&](int i) { return multiplier + static_cast<std::ptrdiff_t>(i) * columns; };
+  for (int k = 0; k < m_; ++k) {
+    if (end_pivots_[k] != k) std::swap_ranges(row(k), row(k) + columns, row(end_pivots_[k]));
+  }
+  for (int i = 0; i < m_; ++i) {
+    for (int j = 0; j < i; ++j) {
+      if (end_factor_(i, j) != 0) add(-end_factor_(i, j), row(j), row(i), columns);
+    }
+  }
+  for (int i = m_ - 1; i >= 0; --i) {
+    for (int j = i + 1; j < m_; ++j) {
+      if (end_factor_(i, j) != 0) add(-end_factor_(i, j), row(j), row(i), columns);
+    }
+    for (int c = 0; c < columns; ++c) row(i)[c] *= end_factor_(i, i);
+  }
+  kernel.multiply(
+      {velocity, columns, across_.data(), padded_m_, 1, multiplier, columns, padded_n_, columns, m_, false, false});
+  divide_by_mass(velocity, columns, true);
+}
+
+void RegularizedStep::respond(Matrix& impulses, Matrix& multipliers) {
   multipliers.setZero(m_, impulses.cols());
   solve(impulses.data(), multipliers.data(), static_cast<int>(impulses.cols()));
 }

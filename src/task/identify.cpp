@@ -84,7 +84,7 @@ std::optional<Failure> Identification::fit_all() {
   return {};
 }
 
-/// χ ≈ 2 χ(h/2) − χ(h): the error of the step is of first order.
+/// χ ≈ (4 χ(h/2) − χ(h))/3: the error of the step is of second order.
 std::optional<Failure> Identification::extrapolate(const maximal::Mechanism& mechanism) {
   if (!options_.richardson) return {};
   Result<FitData> fine =
@@ -95,7 +95,7 @@ std::optional<Failure> Identification::extrapolate(const maximal::Mechanism& mec
   if (!found) return found.failure();
   const identify::Parameters& parameters = found->parameters;
   const Eigen::VectorXd coarse = fit_->x, half = found->x;
-  Eigen::VectorXd x = (2 * half - coarse).cwiseMax(parameters.lower()).cwiseMin(parameters.upper());
+  Eigen::VectorXd x = ((4 * half - coarse) / 3).cwiseMax(parameters.lower()).cwiseMin(parameters.upper());
   Result<identify::MachinePoint> there = parameters.at(x);
   if (!there || !possible(parameters, x)) {
     result_.summary.warnings.emplace_back(
@@ -190,6 +190,7 @@ Failure check_options(const IdentifyOptions& o) {
   not_negative("relaxation", o.relaxation);
   positive("smoothing", o.smoothing);
   not_negative("noise", o.noise);
+  check_choice("fit", o.fit, {"states", "replay"}, faults);
   check_choice("loss", o.loss, {"none", "huber", "cauchy", "tukey"}, faults);
   positive("loss", o.loss_scale);
   check_rule(o.to > o.from, "to", fmt::format("must be after --from, {:g} s", o.from), o.to, faults);

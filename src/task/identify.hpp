@@ -13,7 +13,10 @@ namespace kinegraph::task {
 
 struct IdentifyOptions {
   std::vector<identify::FreeParameter> free;
-  double step = 0;            ///< s, between knots; 0: 10 ms, or the sampling interval if that is longer
+  double step = 0;  ///< s, between knots; 0: 10 ms, or the sampling interval if that is longer
+  /// "states": motion and parameters together, the motion may miss the model (κ). "replay": then the motion follows the
+  /// model from its start on, and what counts is the error of that simulation over the whole recording.
+  std::string fit = "states";
   double kappa = 100;         ///< how much impulses that the model misses count against errors of readings
   double compliance = 1e-8;   ///< of constraints, m/N and rad/(N m)
   double relaxation = 0.02;   ///< s: in which an error of a constraint is taken back

@@ -47,6 +47,52 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
   return report;
 }
 
+/// The first part of a run.
+identify::Run shortened(const identify::Run& run, int steps) {
+  identify::Run part = run;
+  if (steps >= run.knots() - 1) return part;
+  part.times.resize(steps + 1);
+  part.input.resize(steps);
+  std::erase_if(part.readings, [&](const identify::Reading& reading) { return reading.knot >= steps; });
+  return part;
+}
+
+/// A long simulation answers to its parameters so much that far from the answer nothing leads there: recordings are
+/// fitted from their beginnings on, twice as much of them each time.
+Result<identify::SolverReport> solve_replay(const Model& model, const identify::Parameters& parameters,
+                                            const std::vector<identify::Run>& runs, const identify::Weights& weights,
+                                            const IdentifyOptions& options, std::vector<identify::Problem>& problems,
+                                            Eigen::VectorXd& x, std::vector<std::vector<double>>& poses,
+                                            const Progress& progress) {
+  constexpr int kParts = 16, kLeastSteps = 50;
+  const std::size_t stored = static_cast<std::size_t>(parameters.mechanism().stored());
+  identify::SolverReport report;
+  double begin = 0;
+  for (int part = kParts; part >= 1; part /= 2) {
+    problems.clear();
+    problems.reserve(runs.size());
+    std::vector<std::vector<double>> some;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const int all = runs[r].knots() - 1, steps = std::min(all, std::max(kLeastSteps, all / part));
+      problems.emplace_back(model, parameters.shared_mechanism(), shortened(runs[r], steps), regularization_of(options),
+                            weights);
+      some.emplace_back(poses[r].begin(), poses[r].begin() + static_cast<std::ptrdiff_t>((steps + 2) * stored));
+    }
+    identify::SolverOptions solver;
+    solver.most_iterations = options.iterations;
+    const double end = begin + 0.5 / part;
+    solver.progress = part_of(progress, begin, end);
+    begin = end;
+    Result<identify::SolverReport> one = identify::solve(parameters, problems, x, some, solver);
+    if (!one) return one.failure();
+    for (std::size_t r = 0; r < runs.size(); ++r) std::copy(some[r].begin(), some[r].end(), poses[r].begin());
+    one->iterations += report.iterations;
+    one->seconds += report.seconds;
+    report = *std::move(one);
+  }
+  return report;
+}
+
 void warn(const std::vector<Diagnostic>& found, std::vector<std::string>& warnings) {
   for (const Diagnostic& warning : found) {
     const std::string place = to_string(warning.where);
@@ -110,7 +156,7 @@ Result<FitData> read_data(const Model& model, const maximal::Mechanism& mechanis
 }
 
 maximal::Regularization regularization_of(const IdentifyOptions& options) {
-  return {options.compliance, options.compliance, options.relaxation, maximal::Bend::exact};
+  return {options.compliance, options.compliance, options.relaxation};
 }
 
 identify::Weights weights_of(const std::vector<Sensor>& sensors, const std::vector<identify::Run>& runs,
@@ -118,6 +164,7 @@ identify::Weights weights_of(const std::vector<Sensor>& sensors, const std::vect
   identify::Weights weights;
   weights.loss = options.loss;
   weights.loss_scale = options.loss_scale;
+  weights.hard = options.fit == "replay";
   for (const Sensor& sensor : sensors) {
     for (const SensorChannel& channel : sensor.channels) {
       const double otherwise = options.noise > 0 ? options.noise : kDefaultNoise;
@@ -175,6 +222,7 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
   Eigen::VectorXd x = start.x;
   const auto make = [&](double share) {
     identify::Weights now = weights;
+    now.hard = false;
     now.kappa *= share;
     problems.clear();
     problems.reserve(runs.size());
@@ -184,6 +232,14 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
   };
   Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, options, make, progress);
   if (!report) return report.failure();
+  if (weights.hard) {
+    const int before = report->iterations;
+    const double seconds = report->seconds;
+    report = solve_replay(model, parameters, placed, weights, options, problems, x, poses, progress);
+    if (!report) return report.failure();
+    report->iterations += before;
+    report->seconds += seconds;
+  }
   Result<identify::MachinePoint> machine = parameters.at(x);
   if (!machine) return machine.failure();
   for (std::size_t i = 0; i < problems.size(); ++i) {
@@ -199,7 +255,9 @@ Result<Fit> fit_motion(const Model& model, const std::vector<identify::Run>& run
                        const IdentifyOptions& options, const Progress& progress) {
   const Result<identify::Parameters> none = identify::Parameters::make(model, {});
   if (!none) return none.failure();
-  return fit(model, *none, runs, run_options, weights, options, {none->start(), nullptr}, progress);
+  identify::Weights soft = weights;
+  soft.hard = false;
+  return fit(model, *none, runs, run_options, soft, options, {none->start(), nullptr}, progress);
 }
 
 }  // namespace kinegraph::task

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
-#include "kinegraph/filter/chi_squared.hpp"
+#include "kinegraph/base/whiteness.hpp"
 #include "kinegraph/mechanics/maximal/conversion.hpp"
 
 namespace kinegraph::task {
@@ -96,10 +96,9 @@ Whiteness whiteness(const std::vector<double>& numbers, int lags) {
     double sum = 0;
     for (long i = lag; i < n; ++i) sum += (numbers[i] - mean) * (numbers[i - lag] - mean);
     out.correlation.push_back(sum / squares);
-    out.ljung_box += out.correlation.back() * out.correlation.back() / static_cast<double>(n - lag);
   }
-  out.ljung_box *= static_cast<double>(n) * static_cast<double>(n + 2);
-  out.p_value = filter::chi_squared_above(out.ljung_box, lags);
+  const LjungBox test = ljung_box(out.correlation, n);
+  out.ljung_box = test.statistic, out.p_value = test.p_value;
   return out;
 }
 
@@ -130,8 +129,9 @@ identify::Weights reestimated(const Fit& fit, const identify::Weights& weights, 
     const double rms = root_mean_square(residuals_of(fit, c));
     if (rms > 0) found.noise[c] = std::max(rms, 1e-6 * weights.noise[c]);
   }
+  if (weights.hard) return found;
   long steps = 0;
-  for (const identify::Problem& problem : fit.problems) steps += problem.knots() - 2;
+  for (const identify::Problem& problem : fit.problems) steps += problem.steps();
   const double cost = fit.impulse_cost();
   if (cost > 0) found.kappa = static_cast<double>(steps) * std::max(freedoms, 1) / cost;
   return found;

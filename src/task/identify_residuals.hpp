@@ -8,7 +8,7 @@ namespace kinegraph::task {
 
 /// Whether numbers in the order of time are independent of each other.
 ///
-///     rₖ = Σ uᵢ uᵢ₋ₖ / Σ uᵢ²,     Q = n (n + 2) Σ rₖ² / (n − k)     χ² of as many degrees as there are lags, if so
+///     rₖ = Σ uᵢ uᵢ₋ₖ / Σ uᵢ², judged by base/whiteness.hpp
 struct Whiteness {
   std::vector<double> correlation;
   double ljung_box = 0, p_value = 1;

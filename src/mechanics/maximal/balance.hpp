@@ -9,40 +9,50 @@
 
 /// The equations of one step, element by element: what is left of
 ///
-///     M v⁺ = M v′ + Gᵀλ + Σ impulses,      G v⁺ + Σ λ = −(4/h) Υ g + Υ G v − w ½ h Ġ v
+///     M v⁺ = M v′ + Gᵀλ + Σ impulses,      constraints as Regularization has them
 ///
-/// (002, eqs. 2.18, 2.28; the last term is ours, see Regularization::curvature)
-/// with v⁺ and λ given. v′ is v turned on by the gyroscopic term alone. Templated on the scalar, so that the step's
-/// derivatives come from dual numbers that belong to one body or one joint.
+/// (002, eq. 2.28) with v⁺ and λ given. v′ is v turned on by the gyroscopic term alone. Templated on the scalar, so
+/// that the step's derivatives come from dual numbers that belong to one body or one joint.
 namespace kinegraph::maximal {
 
-/// Of Regularization::curvature().
-enum class Bend { none, damped, exact };
+/// When in a step constraints hold, see Regularization.
+enum class Hold {
+  end,    ///< at its end
+  start,  ///< linearised at its start: where contacts have to be found with one linear system
+};
 
 /// How constraints give way: compliance ε (inverse stiffness), and the time τ in which an error is taken back.
 ///
-///     γ = 1/(1 + 4 τ/h),   Υ = γ,   Σ = 4 ε γ / h²     (002, eqs. 2.9, 2.10)
+/// At the end of a step, q⁺ = q ⊞ h v⁺ (ours):
+///
+///     force λ/h = −(g⁺ + τ (g⁺ − g)/h)/ε        G v⁺ + c + Σ λ = −g/(h + τ),   Σ = ε/(h (h + τ))
+///     c = (g⁺ − g)/h − G v⁺ ≈ ½ h Ġ v⁺
+///
+/// As ε → 0 and errors vanish that is a variational integrator with constraints: of second order, and its energy
+/// neither rises nor falls. c is found by iteration.
+///
+/// At the start of a step (002, eqs. 2.9, 2.10, 2.18), γ = 1/(1 + 4 τ/h):
+///
+///     G v⁺ + Σ λ = γ (G v − (4/h) g) − (1 − γ)² ½ h Ġ v,   Σ = 4 ε γ/h²
+///
+/// The last term is ours: v is the mean over the step that ended, v⁺ that over the one to come; where the constraint
+/// bends they point off its tangent by ½ h Ġ v, one to either side, and damping takes that turn for an error. So
+/// weighed it lets energy fall, by a share of order h³ in a step; without it the method is of first order.
 struct Regularization {
   double compliance = 1e-8;          ///< m/N, of rows in metres
   double angular_compliance = 1e-8;  ///< rad/(N m), of rows of angles
   double relaxation = 0;             ///< s; 0: two steps
-  Bend bend = Bend::damped;          ///< how far constraints bend within a step
+  Hold hold = Hold::end;
 
-  double gamma(double h) const { return 1 / (1 + 4 * (relaxation > 0 ? relaxation : 2 * h) / h); }
-  /// What Ġ v counts. v is the mean over the step that ended, v⁺ that over the one to come: where the constraint bends,
-  /// they point off its tangent by c = ½ h Ġ v, one to either side. Damping takes the turn of the tangent for an error,
-  /// and the more the longer τ is against h; so it is told of c:
-  ///
-  ///     G v⁺ + Σ λ = γ (G v − (4/h) g) − w c
-  ///
-  /// w = 1 + γ (exact) keeps g = 0 in steady motion: the least bias, but energy may rise, by a share of order h³.
-  /// w = (1 − γ)² (damped) lets it fall. w = 0 (none) is 002: first order in h.
-  double curvature(double h) const {
-    const double g = gamma(h);
-    return 0.5 * h * (bend == Bend::exact ? 1 + g : bend == Bend::damped ? (1 - g) * (1 - g) : 0.0);
-  }
+  double tau(double h) const { return relaxation > 0 ? relaxation : 2 * h; }
+  /// What G v counts.
+  double gamma(double h) const { return hold == Hold::end ? 0 : 1 / (1 + 4 * tau(h) / h); }
+  /// What −g counts.
+  double correction(double h) const { return hold == Hold::end ? 1 / (h + tau(h)) : 4 / (h + 4 * tau(h)); }
+  /// What −Ġ v counts: if constraints hold at the end, as a first guess of c.
+  double curvature(double h) const { return 0.5 * h * (hold == Hold::end ? 1 : (1 - gamma(h)) * (1 - gamma(h))); }
   double softness(double h, bool angular) const {
-    return 4 * (angular ? angular_compliance : compliance) * gamma(h) / (h * h);
+    return (angular ? angular_compliance : compliance) * correction(h) / h;
   }
 };
 
@@ -160,7 +170,8 @@ struct JointPlace {
 
 /// What a step has found for a joint.
 struct JointStep {
-  double h = 0, gamma = 0, curved = 0;
+  double h = 0, gamma = 0, correction = 0, curved = 0;
+  bool at_end = false;                      ///< what is left of constraints is that at the end of the step
   double softness[6] = {}, lambda[6] = {};  ///< per constraint
   FreedomStep freedom[3];
   const double* after = nullptr;  ///< v⁺ of a and b, 12 numbers
@@ -173,7 +184,7 @@ void joint_balance(const Joint& joint, const JointPlace<T>& place, const T* free
                    const V* before, const JointStep& step, T* impulse, T* left, T* left_held, T* left_driven) {
   const double h = step.h;
   const PairMotion<T> start(place.F, place.M, before), end(place.F, place.M, step.after);
-  const RowMaker<T> make(place.F, place.M, step.curved > 0 ? &start : nullptr);
+  const RowMaker<T> make(place.F, place.M, step.at_end ? nullptr : &start);
   Vector3<T> turn_a = Vector3<T>::Zero(), turn_b = turn_a, shift = turn_a;
   const auto push = [&](const WorldRow<T>& row, const T& by) {
     turn_a += by * row.turn_a;
@@ -184,9 +195,13 @@ void joint_balance(const Joint& joint, const JointPlace<T>& place, const T* free
   const int constraints = constraint_rows(joint, make, rows);
   for (int i = 0; i < constraints; ++i) {
     push(rows[i], T(step.lambda[i]));
-    left[i] = step.gamma * (rows[i].rate(start.a, start.b, start.relative) - (4 / h) * rows[i].value) -
-              step.curved * rows[i].curvature - rows[i].rate(end.a, end.b, end.relative) -
-              T(step.softness[i] * step.lambda[i]);
+    left[i] = -T(step.softness[i] * step.lambda[i]);
+    if (step.at_end) {
+      left[i] += (1 / h - step.correction) * rows[i].value;  // τ/(h + τ)/h
+    } else {
+      left[i] += step.gamma * rows[i].rate(start.a, start.b, start.relative) - step.correction * rows[i].value -
+                 step.curved * rows[i].curvature - rows[i].rate(end.a, end.b, end.relative);
+    }
   }
   if (joint.freedoms > 0) freedom_rows(joint, make, rows);
   for (int f = 0; f < joint.freedoms; ++f) {

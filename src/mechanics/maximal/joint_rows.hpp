@@ -142,6 +142,12 @@ class RowMaker {
     using std::atan2;
     return atan2(M_.R.col(0).dot(F_.R.col(1)), M_.R.col(0).dot(F_.R.col(0)));
   }
+  /// The direction by which angle() turns, exactly:   θ̇ = (ω_b − ω_a) · n; z of F where the axes are parallel.
+  Vector3<T> angle_axis() const {
+    const Vector3<T> x = M_.R.col(0), x_F = F_.R.col(0), y_F = F_.R.col(1);
+    const T c = x.dot(x_F), s = x.dot(y_F);
+    return (c * x.cross(y_F) - s * x.cross(x_F)) / (c * c + s * s);
+  }
   const Frame<T>& F() const { return F_; }
   const Frame<T>& M() const { return M_; }
 
@@ -191,7 +197,7 @@ int constraint_rows(const Joint& joint, const RowMaker<T>& make, WorldRow<T>* ro
     case JointType::screw: {
       on_axis(), parallel_axes();
       // z · d = pitch · θ: the turn nearest to where the slide is
-      const WorldRow<T> spin = make.spin(make.angle(), z);
+      const WorldRow<T> spin = make.spin(make.angle(), make.angle_axis());
       rows[n] = make.along(z);
       rows[n].value -= joint.pitch * spin.value;
       rows[n].curvature -= joint.pitch * spin.curvature;
