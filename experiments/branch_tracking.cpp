@@ -26,6 +26,7 @@ TrackSettings paper(int particles, double assumed_noise) {
   s.assumed_noise = assumed_noise;
   s.density = 1 / 0.125 * std::sqrt(s.step);
   s.stratified = s.keep_branches = s.kernels = false;
+  s.cells = 0;
   s.resample = 1;
   return s;
 }

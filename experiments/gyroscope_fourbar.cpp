@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "bench/clock.hpp"
+#include "kinegraph/filter/cell_particles.hpp"
 #include "kinegraph/io/model_file.hpp"
 
 namespace kinegraph::experiments {
@@ -98,6 +99,28 @@ Tracker::Tracker(const Model& assumed, const TrackSettings& settings) : settings
   for (const task::Configuration& c : branches.samples(360)) positions_[c.branch].push_back(c.q);
 }
 
+std::unique_ptr<filter::Estimator> Tracker::as_points(const filter::StateSpace& space,
+                                                      const std::vector<filter::Particle>& start,
+                                                      const filter::ParticleOptions& options) const {
+  return require(filter::ParticleFilter::create(space, 0, start, count_, options), "particles");
+}
+
+/// As many cells as particles, up to a number; each as wide as half the way to the next, so that their sum is
+/// even.
+std::unique_ptr<filter::Estimator> Tracker::in_cells(const filter::StateSpace& space,
+                                                     const std::vector<filter::Particle>& start,
+                                                     const filter::ParticleOptions& options) const {
+  std::vector<filter::Belief> cells;
+  const int each = settings_.particles / count_, every = (each + settings_.cells - 1) / settings_.cells;
+  const double sd = M_PI * every / each;
+  for (int i = 0; i < static_cast<int>(start.size()); i += every) {
+    filter::Belief cell{0, start[i].x, {{crank_}, {}}, Eigen::MatrixXd::Zero(2, 2), start[i].branch};
+    cell.P(0, 0) = sd * sd;
+    cells.push_back(std::move(cell));
+  }
+  return require(filter::CellParticles::create(space, cells, settings_.particles, count_, options), "particles");
+}
+
 Track Tracker::run(const Truth& truth, std::uint64_t seed) const {
   Random random(seed, 1);
   const std::unique_ptr<filter::StateSpace> space = machine_.space->clone();
@@ -126,7 +149,7 @@ Track Tracker::run(const Truth& truth, std::uint64_t seed) const {
   options.noise_factor = settings_.assumed_noise / settings_.noise;
   options.seed = seed;
   if (!settings_.kernels) options.kernel = options.recover = 0;
-  auto filter = require(filter::ParticleFilter::create(*space, 0, start, count_, options), "particles");
+  const auto filter = settings_.cells > 0 ? in_cells(*space, start, options) : as_points(*space, start, options);
 
   Track track;
   const int every = static_cast<int>(std::lround(settings_.period / truth.step));

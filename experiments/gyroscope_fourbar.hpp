@@ -32,6 +32,9 @@ struct TrackSettings {
   bool keep_branches = true;  ///< resampling lets no branch die by chance
   double resample = 0.5;
   bool kernels = true;  ///< resampling spreads particles over the gaps between them
+  /// The start particles stand for all states around them (cell_particles.hpp), in up to so many cells of a branch;
+  /// 0: for points.
+  int cells = 36;
   std::string integrator = "rk4";
 };
 
@@ -50,6 +53,13 @@ class Tracker {
   int branches() const { return count_; }
 
  private:
+  std::unique_ptr<filter::Estimator> as_points(const filter::StateSpace& space,
+                                               const std::vector<filter::Particle>& start,
+                                               const filter::ParticleOptions& options) const;
+  std::unique_ptr<filter::Estimator> in_cells(const filter::StateSpace& space,
+                                              const std::vector<filter::Particle>& start,
+                                              const filter::ParticleOptions& options) const;
+
   TrackSettings settings_;
   task::Machine machine_;
   int count_ = 0, crank_ = 0;

@@ -55,6 +55,9 @@ class Bank final : public Rewindable {
   /// ln of a hypothesis' probability; −∞ if it was given up.
   double log_weight(int i) const { return log_weight_[i]; }
   const Kalman& filter(int i) const { return *filters_[i]; }
+  int size() const { return static_cast<int>(filters_.size()); }  ///< hypotheses, those given up among them
+  /// Kalman::distance() of two hypotheses.
+  double distance(int i, int other) { return filters_[i]->distance(*filters_[other]); }
 
  private:
   Bank() = default;

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "kinegraph/filter/chi_squared.hpp"
+#include "kinegraph/base/chi_squared.hpp"
+#include "kinegraph/base/whiteness.hpp"
 
 namespace kinegraph::filter {
 
@@ -117,11 +118,9 @@ ChannelConsistency Consistency::summary(int sensor, int row) const {
     const double pairs = n - static_cast<double>(lag);
     const double r = (c.products[lag - 1] / n - s.mean * s.mean * pairs / n) / variance;
     s.correlation.push_back(r);
-    s.ljung_box += n * (n + 2) * r * r / pairs;
   }
-  if (!s.correlation.empty()) {
-    s.p_value = chi_squared_above(s.ljung_box, static_cast<double>(s.correlation.size()));
-  }
+  const LjungBox test = ljung_box(s.correlation, c.count);
+  s.ljung_box = test.statistic, s.p_value = test.p_value;
   return s;
 }
 

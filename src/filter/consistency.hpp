@@ -23,7 +23,7 @@ struct ChannelConsistency {
   double mean = 0, rms = 0;         ///< 0 and 1 expected
   std::vector<double> correlation;  ///< with those of 1, 2, … readings before
   double bound = 0;                 ///< ± 1.96 / √count: 95 % of the correlations are within
-  double ljung_box = 0;             ///< N (N + 2) Σ rₖ² / (N − k)
+  double ljung_box = 0;             ///< see base/whiteness.hpp
   double p_value = 1;               ///< probability of that or more, were they white (χ²)
 };
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "kinegraph/filter/chi_squared.hpp"
+#include "kinegraph/base/chi_squared.hpp"
 #include "kinegraph/filter/square_root.hpp"
 
 namespace kinegraph::filter {
@@ -35,6 +35,9 @@ Result<std::monostate> check(const KalmanOptions& o) {
     return Failure::bad_input(fmt::format("gate is a probability below 1 (0: off), not {:g}", o.gate));
   }
   if (!(o.huber >= 0)) return Failure::bad_input(fmt::format("huber must not be negative, as {:g}", o.huber));
+  if (!(o.noise_factor > 0)) {
+    return Failure::bad_input(fmt::format("noise factor: must be > 0, is {:g}", o.noise_factor));
+  }
   if (o.iterations < 1) return Failure::bad_input(fmt::format("iterations must be at least 1, not {}", o.iterations));
   return std::monostate();
 }
@@ -144,7 +147,8 @@ void Kalman::given(const Measurement& m, LinearReading& reading) const {
   reading.R.setZero();
   for (int i = 0; i < static_cast<int>(channels.size()); ++i) {
     if (std::isnan(m.y[i])) continue;
-    reading.R(reading.rows, reading.rows) = channels[i].noise * channels[i].noise;
+    const double sd = options_.noise_factor * channels[i].noise;
+    reading.R(reading.rows, reading.rows) = sd * sd;
     reading.channel[reading.rows++] = i;
   }
 }

@@ -16,7 +16,8 @@ struct KalmanOptions {
   /// A number that is more than so many of its standard deviations off (2, say) is taken as noisier, in proportion:
   /// what it can do to the state is bounded (Huber). 0: off.
   double huber = 0;
-  int iterations = 1;  ///< extended filter: linearisations per reading, at the corrected state from the second on
+  double noise_factor = 1;  ///< readings are weighed as if their noise were so many times as large
+  int iterations = 1;       ///< extended filter: linearisations per reading, at the corrected state from the second on
   /// Unscented filter: the spread of its points, √(α² (n + κ)) standard deviations, and β ≥ α²; see ukf.hpp.
   double alpha = 0.5, beta = 2, kappa = 0;
 };

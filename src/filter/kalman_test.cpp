@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "kinegraph/filter/chi_squared.hpp"
+#include "kinegraph/base/chi_squared.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/square_root.hpp"
 #include "kinegraph/filter/toy_test.hpp"

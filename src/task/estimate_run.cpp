@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kinegraph/filter/bank.hpp"
+#include "kinegraph/filter/cell_particles.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/replay.hpp"
 #include "kinegraph/filter/ukf.hpp"
@@ -167,13 +168,23 @@ Result<std::unique_ptr<filter::Rewindable>> make_bank(const Machine& machine, co
 
 Result<std::unique_ptr<filter::Rewindable>> make_particles(const Machine& machine, const EstimateStart& start,
                                                            const EstimateOptions& options, EstimateSummary& summary) {
-  const auto particles = start.particles(options.particles);
-  if (!particles) return particles.failure();
   filter::ParticleOptions settings;
   settings.step = summary.step;
   settings.proposal = options.proposal == "prior" ? filter::Proposal::prior : filter::Proposal::optimal;
   settings.seed = options.seed;
   settings.threads = options.threads;
+  if (settings.proposal == filter::Proposal::optimal) {
+    const auto cells = start.cells(options.particles);
+    if (!cells) return cells.failure();
+    if (!cells->empty()) {
+      summary.particles = options.particles;
+      auto made = filter::CellParticles::create(*machine.space, *cells, options.particles, start.branches(), settings);
+      if (!made) return made.failure();
+      return std::unique_ptr<filter::Rewindable>(*std::move(made));
+    }
+  }
+  const auto particles = start.particles(options.particles);
+  if (!particles) return particles.failure();
   summary.particles = static_cast<int>(particles->size());
   auto made =
       filter::ParticleFilter::create(*machine.space, summary.time_start, *particles, start.branches(), settings);

@@ -84,7 +84,8 @@ Result<std::monostate> EstimateStart::prepare() {
 }
 
 // P is told in independent coordinates, then carried to the chart that the estimator counts in: P' = T P Tᵀ.
-Result<filter::Belief> EstimateStart::about(Eigen::VectorXd x, const Eigen::VectorXd& place_sd, int branch) const {
+Result<filter::Belief> EstimateStart::about(Eigen::VectorXd x, const Eigen::VectorXd& place_sd, double rate_sd,
+                                            int branch) const {
   filter::MachineSpace& space = *machine_.space;
   const int f = machine_.plant().freedoms(), n = space.tangent();
   filter::Belief belief;
@@ -95,10 +96,9 @@ Result<filter::Belief> EstimateStart::about(Eigen::VectorXd x, const Eigen::Vect
       !space.choose(t_, belief.x.data(), belief.chart)) {
     return not_assembled(t_);
   }
-  const double speed = options_.start_speed / std::sqrt(3.0);  // of a number that is anywhere within ± start_speed
   Eigen::VectorXd sd(n);
   sd.head(f) = place_sd;
-  sd.segment(f, f).setConstant(speed > 0 ? speed : kStartRateSd);
+  sd.segment(f, f).setConstant(rate_sd);
   sd.tail(space.extras()) = space.extra_sd();
   const std::vector<std::string> names = start_numbers(machine_);
   for (int i = unknown_ ? f : 0; i < n; ++i) {
@@ -114,11 +114,17 @@ Result<filter::Belief> EstimateStart::about(Eigen::VectorXd x, const Eigen::Vect
 
 Result<filter::Belief> EstimateStart::file() const {
   const Eigen::VectorXd sd = Eigen::VectorXd::Constant(machine_.plant().freedoms(), kStartSd);
-  return about(machine_.space->state(machine_.q, machine_.v), sd, 0);
+  return about(machine_.space->state(machine_.q, machine_.v), sd, kStartRateSd, 0);
 }
 
+// Of a number that is anywhere within ± start_speed.
+double EstimateStart::speed_sd() const { return options_.start_speed / std::sqrt(3.0); }
+
 Result<std::vector<filter::Belief>> EstimateStart::beliefs() const {
-  if (unknown_) return everywhere();
+  if (unknown_) {
+    const int each = kPlaces[std::clamp(machine_.plant().freedoms(), 1, kMostFreedoms)];
+    return everywhere(each, options_.start_speed > 0 ? speed_sd() : kStartRateSd);
+  }
   auto belief = file();
   if (!belief) return belief.failure();
   if (!branches_) return std::vector{*std::move(belief)};
@@ -149,7 +155,7 @@ Result<std::vector<filter::Belief>> EstimateStart::other_branches(filter::Belief
     Eigen::VectorXd x = nearest;
     if (!plant.retract(t_, nearest.data(), chart, step.data(), x.data())) continue;  // the branch does not reach so far
     const Eigen::VectorXd sd = Eigen::VectorXd::Constant(plant.freedoms(), kStartSd);
-    auto belief = about(std::move(x), sd, branch);
+    auto belief = about(std::move(x), sd, kStartRateSd, branch);
     if (belief) beliefs.push_back(*std::move(belief));
   }
   return beliefs;
@@ -173,15 +179,20 @@ Eigen::VectorXd EstimateStart::spacing(const std::vector<Configuration>& places,
   return ((high - low) / std::pow(count, 1.0 / f)).cwiseMax(kLeast);
 }
 
-Result<std::vector<filter::Belief>> EstimateStart::everywhere() const {
-  const int count = kPlaces[std::clamp(machine_.plant().freedoms(), 1, kMostFreedoms)];
-  const std::vector<Configuration> places = branches_->samples(count);
+Result<std::vector<filter::Belief>> EstimateStart::cells(int count) const {
+  const int freedoms = machine_.plant().freedoms();
+  if (!unknown_ || freedoms > kMostFreedoms) return std::vector<filter::Belief>{};
+  return everywhere(std::clamp(count / branches(), 1, kPlaces[std::max(1, freedoms)]), speed_sd());
+}
+
+Result<std::vector<filter::Belief>> EstimateStart::everywhere(int each, double rate_sd) const {
+  const std::vector<Configuration> places = branches_->samples(each);
   std::vector<filter::Belief> beliefs;
   for (const Configuration& place : places) {
     // A box of that width has this deviation or less; half of it lets neighbours overlap.
-    const Eigen::VectorXd sd = spacing(places, place.branch, count) / 2;
+    const Eigen::VectorXd sd = spacing(places, place.branch, each) / 2;
     Eigen::VectorXd x = machine_.space->state(place.q, Eigen::VectorXd::Zero(machine_.plant().velocities()));
-    if (auto belief = about(std::move(x), sd, place.branch)) beliefs.push_back(*std::move(belief));
+    if (auto belief = about(std::move(x), sd, rate_sd, place.branch)) beliefs.push_back(*std::move(belief));
   }
   if (beliefs.empty()) return not_assembled(t_);
   return beliefs;

@@ -28,6 +28,9 @@ class EstimateStart {
   Result<std::vector<filter::Belief>> beliefs() const;
   /// About as many as asked for, as many of each branch.
   Result<std::vector<filter::Particle>> particles(int count) const;
+  /// An unknown start of a particle filter in cells, about `count` or as many as tell places apart: see
+  /// filter/cell_particles.hpp. Empty: the start is told, or has so many freedoms that cells would be few and wide.
+  Result<std::vector<filter::Belief>> cells(int count) const;
   /// The file's start alone.
   Result<filter::Belief> file() const;
 
@@ -36,9 +39,10 @@ class EstimateStart {
       : machine_(machine), t_(t), options_(options) {}
   Failure check_known() const;
   Result<std::monostate> prepare();
-  Result<filter::Belief> about(Eigen::VectorXd x, const Eigen::VectorXd& place_sd, int branch) const;
+  Result<filter::Belief> about(Eigen::VectorXd x, const Eigen::VectorXd& place_sd, double rate_sd, int branch) const;
   Result<std::vector<filter::Belief>> other_branches(filter::Belief file) const;
-  Result<std::vector<filter::Belief>> everywhere() const;
+  Result<std::vector<filter::Belief>> everywhere(int each, double rate_sd) const;
+  double speed_sd() const;
   Eigen::VectorXd spacing(const std::vector<Configuration>& places, int branch, int count) const;
 
   Machine& machine_;

@@ -1,10 +1,10 @@
-#include "kinegraph/filter/chi_squared.hpp"
+#include "kinegraph/base/chi_squared.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace kinegraph::filter {
+namespace kinegraph {
 namespace {
 
 // Two degrees: 1 − exp(−x/2). One: erf √(x/2). Four: 1 − (1 + x/2) exp(−x/2).
@@ -58,4 +58,4 @@ TEST(ChiSquared, IsNearlyNormalForMany) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph

@@ -1,10 +1,10 @@
-#include "kinegraph/filter/chi_squared.hpp"
+#include "kinegraph/base/chi_squared.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace kinegraph::filter {
+namespace kinegraph {
 
 namespace {
 
@@ -87,4 +87,4 @@ double chi_squared_quantile(double p, double n) {
   return x;
 }
 
-}  // namespace kinegraph::filter
+}  // namespace kinegraph

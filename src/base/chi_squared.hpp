@@ -1,6 +1,6 @@
 #pragma once
 
-namespace kinegraph::filter {
+namespace kinegraph {
 
 /// P(a, x) = γ(a, x) / Γ(a) and Q = 1 − P, a > 0, x ≥ 0: each to a relative 1e-12 or so, far out in its tail too.
 double gamma_below(double a, double x);
@@ -12,4 +12,4 @@ inline double chi_squared_above(double x, double n) { return gamma_above(0.5 * n
 /// The x below which it lies with probability p; 0 for p ≤ 0, infinity for p ≥ 1.
 double chi_squared_quantile(double p, double n);
 
-}  // namespace kinegraph::filter
+}  // namespace kinegraph
