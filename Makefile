@@ -7,13 +7,15 @@ CXX_FILES = find $(wildcard src cli bench test examples experiments) -name '*.hp
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo test peers bench experiments lint asan format clean install
+.PHONY: help packages build demo test test-browser viewer peers bench experiments lint asan format clean install
 
 help:
 	@echo 'make demo     install the Debian packages, build, run the tour; results in out/demo'
 	@echo 'make test     install the Debian packages, build, run all tests'
 	@echo 'make bench    build and run the benchmarks, beside Pinocchio and MuJoCo (pip, in build/peers)'
 	@echo 'make experiments   the papers’ experiments, paper’s value beside ours; tables and pictures in out/experiments'
+	@echo 'make viewer   rebuild the page of reports, viewer/dist/report.html, from its TypeScript (Node)'
+	@echo 'make test-browser   open a report of every verb in Chromium, without a screen (Node); pictures in out/browser'
 	@echo 'make asan     the tests under the address and undefined behaviour sanitizers'
 	@echo 'make lint     clang-format (check only) and clang-tidy'
 	@echo 'make format   clang-format, in place'
@@ -46,6 +48,19 @@ asan: build/asan/build.ninja
 	@rm -f build/asan/tests.xml
 	UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan --parallel $(TEST_JOBS) --output-junit tests.xml || true
 	@$(PYTHON) cmake/test_summary.py build/asan/tests.xml
+
+# The page of reports. Its built form is in the repository: who builds kinegraph needs no Node.
+viewer/node_modules/complete: viewer/package-lock.json
+	@command -v npm >/dev/null || cmake/packages.sh viewer
+	cd viewer && npm ci --no-audit --no-fund && touch node_modules/complete
+
+viewer: viewer/node_modules/complete
+	cd viewer && npm run build
+
+test-browser: viewer/node_modules/complete build/release/build.ninja
+	@cmake/packages.sh browser
+	cmake --build --preset release --parallel $(JOBS) --target kinegraph
+	cd viewer && npm test
 
 # Pinocchio and MuJoCo, which dynamics_bench measures beside us. Where pip cannot get them it runs without.
 PEERS := build/peers/venv

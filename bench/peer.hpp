@@ -17,7 +17,8 @@ struct PeerFrame {
 struct PeerBody {
   int parent = -1;  // −1: the ground
   bool slides = false;
-  PeerFrame in_parent;                                                            // of the joint at zero
+  bool floats = false;  // moves any way: only the first body; q, v and answers are then laid out as the peer has them
+  PeerFrame in_parent;  // of the joint at zero
   double mass = 0, com[3] = {0, 0, 0}, inertia[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};  // about the centre of mass
   double armature = 0;
 };
@@ -29,7 +30,7 @@ struct PeerLoop {
 };
 
 struct PeerRobot {
-  std::vector<PeerBody> bodies;  // number i has number i of q, v, a and τ; parents first
+  std::vector<PeerBody> bodies;  // number i has number i of q, v, a and τ (behind a floating one); parents first
   std::vector<PeerLoop> loops;
   double gravity[3] = {0, 0, -9.81};
 };
@@ -42,6 +43,12 @@ class Peer {
   virtual const double* forward(const double* q, const double* v, const double* tau) = 0;
   /// Forward dynamics with the loops closed; null if the peer has none.
   virtual const double* forward_closed(const double*, const double*, const double*) { return nullptr; }
+  /// M(q), its upper triangle, column by column; null if the peer has none of its own.
+  virtual const double* mass_matrix(const double*) { return nullptr; }
+  /// ∂τ/∂q, row by row; ∂τ/∂v and M are computed too.
+  virtual const double* inverse_derivatives(const double*, const double*, const double*) { return nullptr; }
+  /// ∂a/∂q, row by row; ∂a/∂v and ∂a/∂τ are computed too.
+  virtual const double* forward_derivatives(const double*, const double*, const double*) { return nullptr; }
 };
 
 struct Contestant {

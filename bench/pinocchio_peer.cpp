@@ -1,8 +1,10 @@
 // Pinocchio from its headers, a shared library that shows nothing but its factory (bench/peer.map): it is built twice,
 // with the flags of our own libraries and with -march=native. None of Pinocchio's compiled libraries is linked.
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/multibody.hpp>
 
@@ -27,11 +29,13 @@ pinocchio::Model model_of(const PeerRobot& robot) {
     const PeerBody& body = robot.bodies[i];
     const auto parent = static_cast<pinocchio::JointIndex>(body.parent + 1);
     const std::string name = "j" + std::to_string(i + 1);
-    const auto joint = body.slides ? model.addJoint(parent, pinocchio::JointModelPZ(), frame(body.in_parent), name)
-                                   : model.addJoint(parent, pinocchio::JointModelRZ(), frame(body.in_parent), name);
+    const auto joint = body.floats
+                           ? model.addJoint(parent, pinocchio::JointModelFreeFlyer(), frame(body.in_parent), name)
+                       : body.slides ? model.addJoint(parent, pinocchio::JointModelPZ(), frame(body.in_parent), name)
+                                     : model.addJoint(parent, pinocchio::JointModelRZ(), frame(body.in_parent), name);
     model.inertias[joint] = pinocchio::Inertia(body.mass, Vector3d(body.com[0], body.com[1], body.com[2]),
                                                Matrix3d(Eigen::Map<const Matrix3d>(body.inertia)));
-    model.armature[static_cast<long>(i)] = body.armature;
+    if (!body.floats) model.armature[model.joints[joint].idx_v()] = body.armature;
   }
   return model;
 }
@@ -59,6 +63,19 @@ class Pinocchio : public Peer {
   const double* forward_closed(const double* q, const double* v, const double* tau) override {
     const Numbers Q(q, model_.nq), V(v, model_.nv), Tau(tau, model_.nv);
     return pinocchio::constraintDynamics(model_, data_, Q, V, Tau, loops_, loop_data_, proximal_).data();
+  }
+  const double* mass_matrix(const double* q) override {
+    return pinocchio::crba(model_, data_, Numbers(q, model_.nq), convention_).data();
+  }
+  const double* inverse_derivatives(const double* q, const double* v, const double* a) override {
+    pinocchio::computeRNEADerivatives(model_, data_, Numbers(q, model_.nq), Numbers(v, model_.nv),
+                                      Numbers(a, model_.nv));
+    return data_.dtau_dq.data();
+  }
+  const double* forward_derivatives(const double* q, const double* v, const double* tau) override {
+    pinocchio::computeABADerivatives(model_, data_, Numbers(q, model_.nq), Numbers(v, model_.nv),
+                                     Numbers(tau, model_.nv));
+    return data_.ddq_dq.data();
   }
 
  private:

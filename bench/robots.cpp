@@ -20,8 +20,10 @@ TreePointer tree_of(const Robot& robot, const std::string& name) {
   return require(screw::Tree::make(robot), name.c_str());
 }
 
-TreePointer read(const fs::path& path) {
-  return tree_of(require(read_model(path), path.string().c_str()).robot, path.string());
+TreePointer read(const fs::path& path, bool floating) {
+  ReadOptions options;
+  if (floating) options.base = Robot::Base::floating;
+  return tree_of(require(read_model(path, options), path.string().c_str()).robot, path.string());
 }
 
 SE3 at(double x) { return SE3(SO3(), Vector3d(x, 0, 0)); }
@@ -100,13 +102,15 @@ void close_loops(const screw::Tree& tree, State& s) {
 
 }  // namespace
 
-TreePointer own_robot(const std::string& file) { return read(fs::path(KINEGRAPH_SOURCE_DIR) / "models" / file); }
+TreePointer own_robot(const std::string& file, bool floating) {
+  return read(fs::path(KINEGRAPH_SOURCE_DIR) / "models" / file, floating);
+}
 
-TreePointer shared_robot(const std::string& file) {
+TreePointer shared_robot(const std::string& file, bool floating) {
   const char* folder = std::getenv("KINEGRAPH_SHARED");
   const fs::path root = folder ? fs::path(folder) : fs::path(KINEGRAPH_SOURCE_DIR) / "../shared";
   const fs::path path = root / "models" / file;
-  return fs::exists(path) ? read(path) : nullptr;
+  return fs::exists(path) ? read(path, floating) : nullptr;
 }
 
 TreePointer chain(int links, int chains) {
@@ -143,10 +147,14 @@ TreePointer closed_chain(const std::vector<double>& lengths, double span) {
 std::optional<PeerRobot> describe(const screw::Tree& tree) {
   PeerRobot robot;
   for (int k = 0; k < 3; ++k) robot.gravity[k] = tree.gravity()[k];
+  const bool floats = !tree.bodies().empty() && tree.bodies()[0].joint.type == JointType::floating;
   for (std::size_t i = 0; i < tree.bodies().size(); ++i) {
     const screw::Body& body = tree.bodies()[i];
-    if (!plain(body.joint) || body.joint.v != static_cast<int>(i) || body.joint.q != body.joint.v) return std::nullopt;
+    const bool base = floats && i == 0;
+    const int v = static_cast<int>(i) + (floats && !base ? 5 : 0), q = v + (floats && !base ? 1 : 0);
+    if ((!plain(body.joint) && !base) || body.joint.v != v || body.joint.q != q) return std::nullopt;
     robot.bodies.push_back(describe(body, tree));
+    robot.bodies.back().floats = base;
   }
   for (const screw::Loop& loop : tree.loops()) {
     robot.loops.push_back({loop.a, loop.b, frame(loop.X_AF), frame(loop.X_BM)});

@@ -14,9 +14,9 @@ namespace kinegraph::bench {
 using TreePointer = std::shared_ptr<const screw::Tree>;
 
 /// models/<file> of this repository.
-TreePointer own_robot(const std::string& file);
+TreePointer own_robot(const std::string& file, bool floating = false);
 /// models/<file> of the reference data beside it; null if that is absent.
-TreePointer shared_robot(const std::string& file);
+TreePointer shared_robot(const std::string& file, bool floating = false);
 
 /// `links` bars, 0.2 m and 0.5 kg each, on hinges about y and z by turns; several such chains hang on one more bar.
 TreePointer chain(int links, int chains = 1);

@@ -103,6 +103,7 @@ Done Check::run() {
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
+  outputs->show(*model, command);
   if (model->spatial()) return run_spatial(*model, *outputs);
   const Result<task::CheckResult> result = task::check(*model);
   if (!result) return result.failure();

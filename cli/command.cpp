@@ -18,8 +18,8 @@ namespace {
 using MakeVerb = std::unique_ptr<Verb> (*)();
 
 /// A new verb is its file and one line here.
-constexpr MakeVerb kVerbs[] = {make_check,    make_kinematics, make_simulate, make_inverse, make_hybrid,
-                               make_estimate, make_identify,   make_graph,    make_demo};
+constexpr MakeVerb kVerbs[] = {make_check,    make_kinematics, make_simulate, make_inverse, make_hybrid, make_estimate,
+                               make_identify, make_plan,       make_graph,    make_codegen, make_view,   make_demo};
 
 std::string help() {
   std::string text =
@@ -96,6 +96,15 @@ std::optional<Failure> fault_of(const CLI::App& app, const Verb& verb) {
   return {};
 }
 
+/// A word as a shell takes it.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 int fail(const Failure& failure) {
   fmt::print(stderr, "{}\n", failure.to_string());
   if (failure.kind == Failure::Kind::internal) {
@@ -159,6 +168,8 @@ int run_command(const std::string& program, const std::vector<std::string>& argu
     const auto verb = make();
     if (verb->name() == first) {
       verb->program = program;
+      verb->command = "kinegraph";
+      for (const std::string& word : arguments) verb->command += " " + shell_word(word);
       return run_verb(*verb, std::move(rest));
     }
     known.emplace_back(verb->name());

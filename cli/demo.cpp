@@ -36,7 +36,8 @@ class Demo final : public Verb {
   }
   std::string_view teaching() const override {
     return "Example:\n"
-           "  kinegraph demo --out tour        writes the models, tables (.csv), summaries (.json), pictures (.svg)\n\n"
+           "  kinegraph demo --out tour        writes the models, tables (.csv), summaries (.json), pictures (.svg)\n"
+           "                                   and pages to open with any browser (.html)\n\n"
            "Every command that it runs is printed: type it yourself, change it, change the model.\n";
   }
   bool takes_model() const override { return false; }
@@ -140,7 +141,8 @@ Done Demo::turn() {
     return done;
   }
   if (Done done = command("What do its points do when the crank turns once?",
-                          {"kinematics", model_, "--move", "theta.q=0:360deg", "--out", in_folder("turn.csv")});
+                          {"kinematics", model_, "--move", "theta.q=0:360deg", "--out", in_folder("turn.csv"),
+                           "--report", in_folder("turn.html")});
       !done) {
     return done;
   }
@@ -149,9 +151,10 @@ Done Demo::turn() {
 }
 
 Done Demo::simulate() {
-  if (Done done = command("How does it fall under gravity?",
-                          {"simulate", model_, "--time", "5", "--step", "1ms", "--reactions", "--out",
-                           in_folder("motion.csv"), "--json", in_folder("motion.json")});
+  if (Done done =
+          command("How does it fall under gravity?",
+                  {"simulate", model_, "--time", "5", "--step", "1ms", "--reactions", "--out", in_folder("motion.csv"),
+                   "--json", in_folder("motion.json"), "--report", in_folder("motion.html")});
       !done) {
     return done;
   }
@@ -170,9 +173,10 @@ Done Demo::inverse() {
   if (Done done = print(fmt::format("\n  wrote {}: a motion of our own\n", in_folder("wanted.csv"))); !done)
     return done;
 
-  if (Done done = command("Which torque makes the crank swing as θ(t) = 1.2 (1 − cos 2t), given in wanted.csv?",
-                          {"inverse", model_, "--motion", in_folder("wanted.csv"), "--reactions", "--out",
-                           in_folder("torque.csv"), "--json", in_folder("torque.json")});
+  if (Done done =
+          command("Which torque makes the crank swing as θ(t) = 1.2 (1 − cos 2t), given in wanted.csv?",
+                  {"inverse", model_, "--motion", in_folder("wanted.csv"), "--reactions", "--out",
+                   in_folder("torque.csv"), "--json", in_folder("torque.json"), "--report", in_folder("torque.html")});
       !done) {
     return done;
   }
@@ -203,7 +207,8 @@ Done Demo::estimate() {
   if (Done done = print(fmt::format("\n  wrote {}: the gyroscope alone\n", log)); !done) return done;
   if (Done done = command("Where is the crank, and how is it assembled? Nothing is known but the gyroscope",
                           {"estimate", model, "--log", log, "--filter", "particle", "--start", "unknown", "--out",
-                           in_folder("estimate.csv"), "--json", in_folder("estimate.json")});
+                           in_folder("estimate.csv"), "--json", in_folder("estimate.json"), "--report",
+                           in_folder("estimate.html"), "--beside", in_folder("truth.csv")});
       !done) {
     return done;
   }
@@ -221,11 +226,17 @@ Done Demo::identify() {
       !done) {
     return done;
   }
-  if (Done done =
-          command("How large are its friction and its inertia? Wrong ones are where the search starts",
-                  {"identify", model, "--log", in_folder("rubbing.csv"), "--set", "O.viscous=0.001", "--set",
-                   "O.dry=0.005", "--set", "bar.I0=0.04", "--free", "O.viscous,O.dry,bar.I0", "--save",
-                   in_folder("fitted.set"), "--out", in_folder("identify.csv"), "--json", in_folder("identify.json")});
+  if (Done done = command("How large are its friction and its inertia? Wrong ones are where the search starts",
+                          {"identify", model,
+                           "--log",    in_folder("rubbing.csv"),
+                           "--set",    "O.viscous=0.001",
+                           "--set",    "O.dry=0.005",
+                           "--set",    "bar.I0=0.04",
+                           "--free",   "O.viscous,O.dry,bar.I0",
+                           "--save",   in_folder("fitted.set"),
+                           "--out",    in_folder("identify.csv"),
+                           "--json",   in_folder("identify.json"),
+                           "--report", in_folder("identify.html")});
       !done) {
     return done;
   }
@@ -239,6 +250,11 @@ Done Demo::robot() {
   if (Done done = print(fmt::format("\nNow a robot: an arm with seven joints.\n  wrote {}\n", arm_)); !done)
     return done;
   if (Done done = command("What is in the file, and is it sound?", {"check", arm_}); !done) return done;
+  if (Done done = command("What does it look like? A page with a slider for every joint",
+                          {"view", arm_, "--report", in_folder("arm7.html")});
+      !done) {
+    return done;
+  }
   return command("Which joint angles bring its tool to a place?",
                  {"kinematics", arm_, "--goal", "tool: x=0.4 y=0.1 z=0.6", "--out", in_folder("reach.csv")});
 }
@@ -258,7 +274,8 @@ Done Demo::robot_torques() {
   if (Done done = write_csv(in_folder("swing.csv"), swing); !done) return done;
   if (Done done = print(fmt::format("\n  wrote {}: a motion of the arm\n", in_folder("swing.csv"))); !done) return done;
   if (Done done = command("Which torques make all joints swing as in swing.csv?",
-                          {"inverse", arm_, "--motion", in_folder("swing.csv"), "--out", in_folder("arm_torque.csv")});
+                          {"inverse", arm_, "--motion", in_folder("swing.csv"), "--out", in_folder("arm_torque.csv"),
+                           "--report", in_folder("arm_torque.html")});
       !done) {
     return done;
   }
@@ -288,7 +305,8 @@ Done Demo::closed_loop() {
   five_bar_ = in_folder("five_bar.sdf");
   if (Done done = file(five_bar_, kDemoFiveBar); !done) return done;
   return command("How does a five-bar with a closed loop fall, its motors off?",
-                 {"simulate", five_bar_, "--time", "2", "--out", in_folder("five_bar.csv")});
+                 {"simulate", five_bar_, "--time", "2", "--out", in_folder("five_bar.csv"), "--report",
+                  in_folder("five_bar.html")});
 }
 
 Done Demo::hybrid() {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -65,6 +66,8 @@ class Estimate final : public Verb {
   std::map<std::string, double> read_settings(OptionReader& reader, const std::string& field,
                                               const std::vector<std::string>& texts);
   Result<std::vector<task::LogReading>> read_logs(const Model& model, const Progress& progress) const;
+  void fill_report(const Model& model, const std::vector<task::LogReading>& readings, const Trajectory& motion,
+                   ReportContent& report) const;
 
   CommonOptions common_;
   std::vector<std::string> logs_, start_sd_, process_, unknown_;
@@ -142,6 +145,7 @@ void Estimate::check_files(OptionReader& reader) const {
   const auto same = [&](const std::string& other) { return !innovations_.empty() && innovations_ == other; };
   if (same(common_.out)) reader.fault("out, innovations", "both name the file " + quote(innovations_));
   if (same(common_.json)) reader.fault("json, innovations", "both name the file " + quote(innovations_));
+  if (same(common_.report)) reader.fault("report, innovations", "both name the file " + quote(innovations_));
   const auto standard_input = std::count(logs_.begin(), logs_.end(), "-") + (input_ == "-" ? 1 : 0);
   if (standard_input > 1) reader.fault("log, input", "standard input can be read once");
 }
@@ -210,6 +214,26 @@ Result<std::vector<task::LogReading>> Estimate::read_logs(const Model& model, co
   return readings;
 }
 
+/// Readings as dots beside what was made of them, and the graph of the motion.
+void Estimate::fill_report(const Model& model, const std::vector<task::LogReading>& readings, const Trajectory& motion,
+                           ReportContent& report) const {
+  for (const std::string& log : logs_) report.page.inputs.emplace_back("log", log);
+  if (!input_.empty()) report.page.inputs.emplace_back("input", input_);
+  for (std::size_t s = 0; s < model.sensors.size(); ++s) {
+    for (std::size_t c = 0; c < model.sensors[s].channels.size(); ++c) {
+      report::Beside dots{model.sensors[s].channels[c].name, "measured", true, {}, {}};
+      if (motion.find(dots.of) < 0) continue;
+      for (const task::LogReading& r : readings) {
+        if (r.measurement.sensor != static_cast<int>(s) || !std::isfinite(r.measurement.y[c])) continue;
+        dots.times.push_back(r.measurement.t);
+        dots.values.push_back(r.measurement.y[c]);
+      }
+      if (!dots.times.empty()) report.beside.push_back(std::move(dots));
+    }
+  }
+  report.graph = motion_picture(model, model.spatial() ? "screw" : "independent", "trapezoidal");
+}
+
 Done Estimate::run() {
   OptionReader reader;
   common_.read(reader);
@@ -239,8 +263,10 @@ Done Estimate::run() {
   options.progress = bar.callback();
   options.keep = outputs->has_trajectory();
   options.keep_innovations = innovation_file.has_value();
+  ReportContent* report = outputs->show(*model, command);
   const Result<task::EstimateResult> result = task::estimate(*model, *readings, options);
   if (!result) return result.failure();
+  if (report) fill_report(*model, *readings, result->trajectory, *report);
   for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
   Summary summary = summarize_estimate(common_.model, result->summary);
   if (innovation_file) {

@@ -14,6 +14,7 @@
 #include "kinegraph/linear/ordering.hpp"
 #include "kinegraph/report/equations.hpp"
 #include "kinegraph/report/instant_sketch.hpp"
+#include "kinegraph/report/motion_graph.hpp"
 #include "kinegraph/report/trajectory_sketch.hpp"
 #include "kinegraph/report/write_sketch.hpp"
 #include "kinegraph/task/graph_chain.hpp"
@@ -40,12 +41,15 @@ class GraphVerb final : public Verb {
   Done instant(const Model& model);
   Done compare(const Model& model, const build::ScrewProblem& problem);
   Done trajectory(const Model& model);
-  Done write(const std::string& content, const linear::EliminationGame* game, const std::string& kind);
+  Done write(const std::string& content, const linear::EliminationGame* game, const Model& model);
+  /// The summary for machines and the report with its pictures.
+  Result<Outputs> open_outputs(const Model& model);
   Result<std::string> draw(const report::Sketch& sketch) const;
   Done check_after(int steps, linear::EliminationGame& game, const std::vector<std::vector<int>>& order) const;
 
   CommonOptions common_;
   GraphOptions options_;
+  std::vector<nlohmann::ordered_json> pictures_;  // of the report
 };
 
 /// A picture that nobody could read is refused before it is laid out.
@@ -77,8 +81,16 @@ Result<std::string> GraphVerb::draw(const report::Sketch& sketch) const {
   return report::svg(sketch);
 }
 
-Done GraphVerb::write(const std::string& content, const linear::EliminationGame* game, const std::string& model) {
+Result<Outputs> GraphVerb::open_outputs(const Model& model) {
+  Result<Outputs> outputs = Outputs::open(json_only(common_));
+  if (!outputs) return outputs;
+  if (ReportContent* report = outputs->show(model, command)) report->page.graphs = std::move(pictures_);
+  return outputs;
+}
+
+Done GraphVerb::write(const std::string& content, const linear::EliminationGame* game, const Model& model) {
   std::string file = common_.out;
+  const bool page_only = file.empty() && !common_.report.empty();
   if (file.empty()) {
     const std::string stem = std::filesystem::path(common_.model).stem().string();
     const std::string what = options_.after.empty() ? options_.show : "after" + options_.after;
@@ -88,11 +100,13 @@ Done GraphVerb::write(const std::string& content, const linear::EliminationGame*
   if (file == "-" && common_.json == "-") {
     return Failure::bad_input("out, json: only one of them can be standard output");
   }
-  Result<Outputs> outputs = Outputs::open(common_.json.empty() ? CommonOptions{} : json_only(common_));
+  Result<Outputs> outputs = open_outputs(model);
   if (!outputs) return outputs.failure();
-  if (Done done = file == "-" ? print(content) : write_file(file, content); !done) return done;
+  if (!page_only) {
+    if (Done done = file == "-" ? print(content) : write_file(file, content); !done) return done;
+  }
 
-  Summary summary("graph", model);
+  Summary summary("graph", common_.model);
   summary.add("problem", options_.problem, "problem").add("ordering", options_.ordering, "ordering");
   if (game != nullptr) {
     summary.add("edges", game->edges().size(), "edges")
@@ -101,8 +115,8 @@ Done GraphVerb::write(const std::string& content, const linear::EliminationGame*
         .add("tree_width", game->width(), "tree width, in variables")
         .add("tree_width_numbers", game->width_in_numbers(), "tree width, in numbers");
   }
-  if (file != "-") summary.add_text(fmt::format("  wrote {}\n", file));
-  if (file == "-" && common_.json.empty()) return std::monostate{};
+  if (file != "-" && !page_only) summary.add_text(fmt::format("  wrote {}\n", file));
+  if (file == "-" && common_.json.empty() && common_.report.empty()) return std::monostate{};
   return outputs->write(summary, nullptr, {});
 }
 
@@ -117,11 +131,12 @@ Done GraphVerb::check_after(int steps, linear::EliminationGame& game,
   return std::monostate{};
 }
 
-Done GraphVerb::compare(const Model&, const build::ScrewProblem& problem) {
+Done GraphVerb::compare(const Model& model, const build::ScrewProblem& problem) {
   const auto costs = task::compare_orderings(problem, options_.custom);
   if (!costs) return costs.failure();
-  Result<Outputs> outputs = Outputs::open(json_only(common_));
+  Result<Outputs> outputs = open_outputs(model);
   if (!outputs) return outputs.failure();
+  if (ReportContent* report = outputs->report()) report->page.tables = {compare_table(*costs)};
   Summary summary("graph", common_.model);
   summary.add("problem", options_.problem, "problem").add("orderings", compare_json(*costs), "");
   summary.add_text(compare_text(*costs));
@@ -148,7 +163,7 @@ Done GraphVerb::instant(const Model& model) {
   if (options_.format == "text") {
     const auto text = report::equations(problem, skeleton, *order);
     if (!text) return text.failure();
-    return write(fmt::format("{}\n{}\n", title_of(model.name, options_, steps), *text), &whole, common_.model);
+    return write(fmt::format("{}\n{}\n", title_of(model.name, options_, steps), *text), &whole, model);
   }
   const bool tree_picture = options_.show == "tree";
   const bool factors = options_.show == "factors" && options_.after.empty();
@@ -166,7 +181,11 @@ Done GraphVerb::instant(const Model& model) {
   if (!factors) sketch.facts = report::facts(game);
   const auto drawn = draw(sketch);
   if (!drawn) return drawn.failure();
-  return write(*drawn, factors ? nullptr : &game, common_.model);
+  std::vector<std::string> variables, equations;
+  for (const auto& v : problem.variables) variables.push_back(report::label(v).subscripted());
+  for (const auto& f : problem.factors) equations.push_back(f.name);
+  if (!common_.report.empty()) pictures_ = {report::elimination_graph(sketch, whole, variables, equations)};
+  return write(*drawn, factors ? nullptr : &game, model);
 }
 
 /// Orders of a motion: back in time, or by the structure alone.
@@ -227,7 +246,8 @@ Done GraphVerb::trajectory(const Model& model) {
   if (!factors) sketch.facts = report::facts(game);
   const auto drawn = draw(sketch);
   if (!drawn) return drawn.failure();
-  return write(*drawn, factors ? nullptr : &game, common_.model);
+  if (!common_.report.empty()) pictures_ = {report::graph_section(sketch)};
+  return write(*drawn, factors ? nullptr : &game, model);
 }
 
 Done GraphVerb::run() {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/report/page.hpp"
 
 namespace kinegraph::cli {
 
@@ -182,6 +183,19 @@ nlohmann::ordered_json compare_json(const std::vector<task::OrderingCost>& costs
     list.push_back(std::move(row));
   }
   return list;
+}
+
+nlohmann::ordered_json compare_table(const std::vector<task::OrderingCost>& costs) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const nlohmann::ordered_json& cost : compare_json(costs)) {
+    nlohmann::ordered_json row = nlohmann::ordered_json::array();
+    for (const auto& value : cost) row.push_back(value);
+    rows.push_back(std::move(row));
+  }
+  return report::table(
+      "Orderings", "What each order of elimination costs (docs/graph.md).",
+      {"ordering", "edges", "fill", "dense flops", "tree width", "… in numbers", "plan flops", "plan fill"}, {},
+      std::move(rows));
 }
 
 }  // namespace kinegraph::cli

@@ -32,5 +32,6 @@ CommonOptions json_only(const CommonOptions& options);
 
 std::string compare_text(const std::vector<task::OrderingCost>& costs);
 nlohmann::ordered_json compare_json(const std::vector<task::OrderingCost>& costs);
+nlohmann::ordered_json compare_table(const std::vector<task::OrderingCost>& costs);  ///< for the report
 
 }  // namespace kinegraph::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 #include "kinegraph/io/csv.hpp"
 #include "outputs.hpp"
@@ -53,6 +54,16 @@ class Hybrid final : public Verb {
   bool reactions_ = false, planar_loops_ = false;
 };
 
+/// What the first row of a table gives of accelerations and torques: the graph of the report is that row's.
+std::vector<std::string> first_known(const Trajectory& table) {
+  std::vector<std::string> names;
+  for (int i = 0; i < table.series() && table.samples() > 0; ++i) {
+    const std::string& name = table.names()[i];
+    if ((name.ends_with(".a") || name.ends_with(".tau")) && std::isfinite(table.at(0, i))) names.push_back(name);
+  }
+  return names;
+}
+
 Done Hybrid::run() {
   OptionReader reader;
   common_.read(reader);
@@ -76,6 +87,10 @@ Done Hybrid::run() {
   const Result<Trajectory> known = read_csv(known_, csv);
   if (!known) return known.failure();
 
+  if (ReportContent* report = outputs->show(*model, command)) {
+    report->page.inputs.emplace_back("known", known_);
+    report->page.graphs = instant_pictures(*model, "hybrid", first_known(*known), options.ordering);
+  }
   options.reactions = reactions_;
   options.progress = bar.callback();
   const Result<task::HybridResult> result = task::hybrid(*model, *known, options);

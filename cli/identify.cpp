@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "identify_report.hpp"
 #include "identify_summary.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
@@ -48,12 +49,17 @@ class Identify final : public Verb {
            "solids.\n"
            "--kappa says how much the model is trusted against the readings: large, and the motion must follow the "
            "model.\n"
+           "--fit replay goes on from that answer to the one whose simulation, started once, stays nearest to the "
+           "whole "
+           "of each\n"
+           "recording. Best for stable machines and friction; an unstable motion cannot be replayed for long.\n"
            "Standard deviations are those of errors that depend on each other in time (sandwich); --json has also "
            "those of\n"
            "independent ones. What the recordings cannot tell is named and gets no deviation; if that is all, the "
            "status\n"
            "is 1.\n"
-           "--richardson solves at the step and at half of it and extrapolates: the answer's bias falls from h to h².\n"
+           "--richardson solves at the step and at half of it and extrapolates: the answer's bias falls from h² to "
+           "h⁴.\n"
            "--compare fits the friction of joints in several forms: none, viscous, dry, quadratic, stribeck, load, "
            "joined\n"
            "by + (viscous+dry). Without held-out data the second half of each recording is foretold from the first.\n"
@@ -76,7 +82,8 @@ class Identify final : public Verb {
 
   CommonOptions common_;
   std::vector<std::string> logs_, validate_, free_, bounds_, priors_, horizons_;
-  std::string step_, kappa_ = "100", compliance_ = "1e-8", relaxation_ = "20ms", loss_ = "none", from_, to_;
+  std::string step_, fit_ = "states", kappa_ = "100", compliance_ = "1e-8", relaxation_ = "20ms", loss_ = "none", from_,
+                     to_;
   std::string validate_from_, noise_, smoothing_ = "10", iterations_ = "30", compare_, columns_, save_;
   bool richardson_ = false;
 };
@@ -92,6 +99,7 @@ void Identify::declare(CLI::App& app) {
   repeats(app.add_option("--prior", priors_, "standard deviation about the model's value"), "NAME=SD");
   app.add_option("--step", step_, "between states; default 10ms, or the sampling interval if that is longer")
       ->type_name("H");
+  app.add_option("--fit", fit_, "what is made small, see below; default states")->type_name("states|replay");
   app.add_option("--kappa", kappa_, "weight of impulses that the model misses, see below; default 100")->type_name("K");
   app.add_option("--compliance", compliance_, "of constraints, m/N; default 1e-8")->type_name("E");
   app.add_option("--relaxation", relaxation_, "time in which errors of constraints are taken back; default 20ms")
@@ -181,6 +189,7 @@ void Identify::check_files(OptionReader& reader) const {
   const auto same = [&](const std::string& other) { return !save_.empty() && save_ == other; };
   if (same(common_.out)) reader.fault("out, save", "both name the file " + quote(save_));
   if (same(common_.json)) reader.fault("json, save", "both name the file " + quote(save_));
+  if (same(common_.report)) reader.fault("report, save", "both name the file " + quote(save_));
   const auto standard_input =
       std::count(logs_.begin(), logs_.end(), "-") + std::count(validate_.begin(), validate_.end(), "-");
   if (standard_input > 1) reader.fault("log, validate", "standard input can be read once");
@@ -198,6 +207,7 @@ task::IdentifyOptions Identify::read_options(OptionReader& reader) {
     options.step = reader.number("step", step_);
     if (options.step <= 0) reader.fault("step", fmt::format("must be > 0, is {:g}", options.step));
   }
+  options.fit = fit_;
   number("kappa", kappa_, options.kappa);
   number("compliance", compliance_, options.compliance);
   number("relaxation", relaxation_, options.relaxation);
@@ -295,6 +305,11 @@ Done Identify::run() {
   const Result<task::IdentifyResult> result = task::identify(*model, *recordings, *held_out, options);
   if (!result) return result.failure();
   for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (ReportContent* report = outputs->show(*model, command)) {
+    for (const std::string& log : logs_) report->page.inputs.emplace_back("log", log);
+    for (const std::string& log : validate_) report->page.inputs.emplace_back("held out", log);
+    fill_identify_report(*model, *recordings, *result, *report);
+  }
   Summary summary = summarize_identify(common_.model, result->summary);
   if (saved) {
     saved->write(saved_text(*result));

@@ -123,6 +123,14 @@ Done Inverse::run() {
   const Result<Trajectory> motion = read_csv(motion_, csv);
   if (!motion) return motion.failure();
 
+  if (ReportContent* report = outputs->show(*model, command)) {
+    report->page.inputs.emplace_back("motion", motion_);
+    if (model->spatial() || formulation_ == "screw") {
+      report->page.graphs = instant_pictures(*model, "inverse", {}, ordering);
+    } else {
+      report->graph = motion_picture(*model, "natural", "trapezoidal");
+    }
+  }
   if (model->spatial() || formulation_ == "screw") {
     const task::SpatialInverseOptions spatial{split_list(actuators_), options.noise, reactions_, ordering,
                                               planar_loops_,          bar.callback()};

@@ -110,6 +110,11 @@ Done Kinematics::run() {
   if (!model) return model.failure();
   ProgressBar bar("kinematics", common_.quiet);
   options.progress = bar.callback();
+  if (ReportContent* report = outputs->show(*model, command)) {
+    report->timed = !table_.empty();
+    report->discrete = move_.empty();
+    if (!table_.empty()) report->page.inputs.emplace_back("goals", table_);
+  }
   if (model->spatial() || !goals.empty() || !table_.empty()) return run_spatial(*model, *outputs, options, goals);
   const Result<task::KinematicsResult> result = task::kinematics(*model, options);
   if (!result) return result.failure();

@@ -71,6 +71,14 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
   app.add_option("--json", json, "write the summary for machines: SI units; - is standard output")
       ->type_name("FILE|-")
       ->group(group);
+  app.add_option("--report", report, "write one page to look at: animation, plots, graph, residuals")
+      ->type_name("FILE.html")
+      ->group(group);
+  if (writes_trajectory) {
+    app.add_option("--beside", beside, "a table to draw beside the result in --report: the truth, another run")
+        ->type_name("FILE.csv")
+        ->group(group);
+  }
   app.add_option("--set", set, "a model parameter or an initial value, or a file of such lines; may be repeated")
       ->type_name("NAME=VALUE|@FILE")
       ->allow_extra_args(false)
@@ -102,6 +110,12 @@ void CommonOptions::read(OptionReader& reader) {
   }
   if (out == "-" && json == "-") reader.fault("out, json", "only one of them can be standard output");
   if (!out.empty() && out != "-" && out == json) reader.fault("out, json", "both name the file " + quote(out));
+  if (report == "-" && (out == "-" || json == "-")) {
+    reader.fault("report", "only one output can be standard output");
+  } else if (!report.empty() && report != "-" && (report == out || report == json)) {
+    reader.fault(report == out ? "out, report" : "json, report", "both name the file " + quote(report));
+  }
+  if (!beside.empty() && report.empty()) reader.fault("beside", "is drawn in --report, which is not given");
 }
 
 namespace {

@@ -37,7 +37,7 @@ std::vector<std::string> split_list(const std::string& text);
 
 /// What every verb understands.
 struct CommonOptions {
-  std::string model, out, json, threads, base, loops, sensor_file, seed = "0";
+  std::string model, out, json, report, beside, threads, base, loops, sensor_file, seed = "0";
   std::vector<std::string> set;
   bool quiet = false, strict = false;
 

@@ -19,7 +19,26 @@ Result<Outputs> Outputs::open(const CommonOptions& options) {
     if (!file) return file.failure();
     outputs.json_.emplace(*std::move(file));
   }
+  if (!options.report.empty()) {
+    Result<OutputFile> file = OutputFile::create(options.report);
+    if (!file) return file.failure();
+    outputs.report_.emplace(*std::move(file));
+  }
+  if (!options.beside.empty()) {
+    CsvOptions csv;
+    csv.may_be_empty = [](const std::string&) { return true; };
+    Result<Trajectory> table = read_csv(options.beside, csv);
+    if (!table) return table.failure();
+    outputs.beside_.emplace(*std::move(table));
+    outputs.content_.page.inputs.emplace_back("beside", options.beside);
+  }
   return outputs;
+}
+
+ReportContent* Outputs::show(const Model& model, const std::string& command) {
+  content_.model = &model;
+  content_.command = command;
+  return report();
 }
 
 void Outputs::stream(const std::vector<std::string>& names) {
@@ -38,7 +57,7 @@ Failure Outputs::why_failed() { return writer_->finish().failure(); }
 Done Outputs::write(const Summary& summary, const Trajectory* trajectory, const Progress& progress, bool silent) {
   if (interrupted()) return Failure::interrupted();
   const auto is_stdout = [](const std::optional<OutputFile>& file) { return file && file->path() == "-"; };
-  silent = silent || is_stdout(trajectory_) || is_stdout(json_);
+  silent = silent || is_stdout(trajectory_) || is_stdout(json_) || is_stdout(report_);
 
   std::string written;
   if (trajectory_ && trajectory) {
@@ -54,6 +73,18 @@ Done Outputs::write(const Summary& summary, const Trajectory* trajectory, const 
     json_->write(summary.json());
     if (Done done = json_->finish(); !done) return done;
     written += fmt::format("  wrote {}\n", json_->path());
+  }
+  if (report_) {
+    if (beside_ && trajectory) {
+      for (report::Beside& b : report::beside(*trajectory, *beside_, "beside", false)) {
+        content_.beside.push_back(std::move(b));
+      }
+    }
+    const std::string page = report_html(std::move(content_), summary, trajectory);
+    report_->write(page);
+    if (Done done = report_->finish(); !done) return done;
+    written += fmt::format("  wrote {}: {:.2f} MB, opens in any browser\n", report_->path(),
+                           static_cast<double>(page.size()) / 1e6);
   }
   return silent ? Done(std::monostate{}) : print(summary.text() + written);
 }

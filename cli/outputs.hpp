@@ -8,18 +8,25 @@
 #include "kinegraph/io/output.hpp"
 #include "kinegraph/model/trajectory.hpp"
 #include "options.hpp"
+#include "report_page.hpp"
 #include "summary.hpp"
 #include "verb.hpp"
 
 namespace kinegraph::cli {
 
-/// The files of --out and --json. Opened before the work, so that a place that cannot be written is told at once, and
-/// given their final names after all of it.
+/// The files of --out, --json and --report. Opened before the work, so that a place that cannot be written is told at
+/// once, and given their final names after all of it.
 class Outputs {
  public:
   static Result<Outputs> open(const CommonOptions& options);
 
-  bool has_trajectory() const { return trajectory_.has_value(); }
+  bool has_trajectory() const { return trajectory_.has_value() || report_.has_value(); }  ///< someone wants it
+  bool has_table() const { return trajectory_.has_value(); }                              ///< --out
+
+  /// Names the machine that the report draws and the command that made it. What is returned may be filled until
+  /// write(); null: no report is asked for. `model` must stay until then.
+  ReportContent* show(const Model& model, const std::string& command);
+  ReportContent* report() { return report_ ? &content_ : nullptr; }
 
   /// Rows as they come, instead of a trajectory at the end.
   void stream(const std::vector<std::string>& names);
@@ -32,7 +39,9 @@ class Outputs {
   Done write(const Summary& summary, const Trajectory* trajectory, const Progress& progress, bool silent = false);
 
  private:
-  std::optional<OutputFile> trajectory_, json_;
+  std::optional<OutputFile> trajectory_, json_, report_;
+  std::optional<Trajectory> beside_;
+  ReportContent content_;
   std::optional<CsvWriter> writer_;
   long rows_ = 0;
   std::size_t columns_ = 0;

@@ -194,6 +194,7 @@ task::SimulateOptions Simulate::read_options(OptionReader& reader) {
   const auto same = [&](const std::string& other) { return !sensors_.empty() && sensors_ == other; };
   if (same(common_.out)) reader.fault("out, sensors", "both name the file " + quote(sensors_));
   if (same(common_.json)) reader.fault("json, sensors", "both name the file " + quote(sensors_));
+  if (same(common_.report)) reader.fault("report, sensors", "both name the file " + quote(sensors_));
   if (!columns_.empty() && input_.empty()) reader.fault("columns", "names the columns of --input, which is not given");
   return options;
 }
@@ -207,7 +208,7 @@ void Simulate::choose_where_samples_go(const Model& model, Outputs& outputs, tas
                          (poses_ ? 7.0 : 0) * static_cast<double>(model.robot.links.size()) +
                          (reactions_ ? 10.0 : 4.0) * static_cast<double>(model.robot.joints.size());
   const double bytes = columns * sizeof(double) * options.time / options.step / options.every;
-  options.keep = outputs.has_trajectory() && bytes <= kMostKept;
+  options.keep = outputs.report() || (outputs.has_trajectory() && bytes <= kMostKept);  // a report needs all of it
   if (options.keep || !outputs.has_trajectory()) return;
   options.begin = [&outputs](const std::vector<std::string>& names) { outputs.stream(names); };
   options.sample = [&outputs](double t, const double* row) { outputs.sample(t, row); };
@@ -372,6 +373,10 @@ Done Simulate::run() {
     options.input = *std::move(input);
   }
   options.progress = bar.callback();
+  if (ReportContent* report = outputs->show(*model, command)) {
+    if (!input_.empty()) report->page.inputs.emplace_back("input", input_);
+    report->graph = motion_picture(*model, robot ? "screw" : formulation_, integrator_);
+  }
   choose_where_samples_go(*model, *outputs, options);
   if (!sensors_.empty() || disturbed_) return run_sensed(*model, options, *outputs, bar);
   const Result<task::SimulateResult> result = task::simulate(*model, options);

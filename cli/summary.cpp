@@ -74,6 +74,14 @@ std::string Summary::text() const {
 
 std::string Summary::json() const { return json_.dump(2) + "\n"; }
 
+std::vector<std::pair<std::string, std::string>> Summary::facts() const {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const Line& line : lines_) {
+    if (!line.label.empty()) found.emplace_back(line.label, line.value);
+  }
+  return found;
+}
+
 std::string position_table(const Trajectory& trajectory, const std::string& title) {
   constexpr int kMostColumns = 8, kMostRows = 40;
   std::vector<int> shown;

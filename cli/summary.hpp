@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kinegraph/base/result.hpp"
@@ -24,6 +25,8 @@ class Summary {
 
   std::string text() const;
   std::string json() const;
+  const nlohmann::ordered_json& data() const { return json_; }
+  std::vector<std::pair<std::string, std::string>> facts() const;  ///< the lines for people: label, value
 
  private:
   struct Line {

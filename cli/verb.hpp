@@ -28,6 +28,7 @@ class Verb {
   virtual Done run() = 0;
 
   std::string program = "kinegraph";  ///< as the user called it
+  std::string command;                ///< the whole line, as it was typed
 };
 
 std::unique_ptr<Verb> make_check();
@@ -37,7 +38,10 @@ std::unique_ptr<Verb> make_inverse();
 std::unique_ptr<Verb> make_hybrid();
 std::unique_ptr<Verb> make_estimate();
 std::unique_ptr<Verb> make_identify();
+std::unique_ptr<Verb> make_plan();
 std::unique_ptr<Verb> make_graph();
+std::unique_ptr<Verb> make_codegen();
+std::unique_ptr<Verb> make_view();
 std::unique_ptr<Verb> make_demo();
 
 /// A whole command, as the shell splits it: the program's name and the arguments. Prints, and returns the exit status.

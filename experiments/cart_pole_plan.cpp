@@ -22,7 +22,7 @@ struct Case {
 };
 
 Result<task::PlanResult> solve(const Case& c) {
-  const Result<PlanTask> task = read_task(std::string(KINEGRAPH_SOURCE_DIR "/models/") + c.file);
+  const Result<PlanTask> task = read_task(std::string(KINEGRAPH_SOURCE_DIR "/models/tasks/") + c.file);
   if (!task) return task.failure();
   const Result<Model> model = read_model(task->model.text);
   if (!model) return model.failure();

@@ -29,6 +29,11 @@ class Factor {
   /// The caller owns the buffers. Allocates nothing.
   virtual void evaluate(Slots x, double* residual, double* jacobian) const = 0;
 
+  /// Adds Σᵢ wᵢ ∂²rᵢ/∂δ² to the lower triangle of `hessian`, where δ are the tangent directions of all slots, one slot
+  /// after the other (column-major, dense), and returns true; or returns false and leaves it alone: the solver then
+  /// takes differences of the Jacobian. Asked for by solvers of second order only.
+  virtual bool add_curvature(Slots /*x*/, const double* /*weight*/, double* /*hessian*/) const { return false; }
+
   /// True if the Jacobian does not depend on x: it is then evaluated once per plan.
   virtual bool constant_jacobian() const { return false; }
 

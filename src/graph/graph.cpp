@@ -38,7 +38,7 @@ void check(const BoundFactor& f, const Values& values, Failure& faults) {
       break;
     }
   }
-  if (f.role == Role::cost && f.noise.rows() != 0 && f.noise.rows() != f.factor->rows()) {
+  if (f.role != Role::equality && f.noise.rows() != 0 && f.noise.rows() != f.factor->rows()) {
     fault(fmt::format("noise for {} rows, the factor has {}", f.noise.rows(), f.factor->rows()));
   }
 }
@@ -53,8 +53,11 @@ std::string row_name(const BoundFactor& f, int row) {
 
 std::string Structure::counts() const {
   const auto plural = [](int n, const char* word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); };
-  return fmt::format("{}, {} ({} hard, {} soft)", plural(unknowns, "unknown"),
-                     plural(hard_rows + cost_rows, "equation"), hard_rows, cost_rows);
+  std::string all = fmt::format("{}, {} ({} hard, {} soft)", plural(unknowns, "unknown"),
+                                plural(hard_rows + cost_rows, "equation"), hard_rows, cost_rows);
+  if (inequality_rows == 1) all += ", 1 inequality";
+  if (inequality_rows > 1) all += fmt::format(", {} inequalities", inequality_rows);
+  return all;
 }
 
 int Graph::add(std::shared_ptr<const Factor> factor, std::vector<Key> keys, Role role, Noise noise, Loss loss) {
@@ -83,7 +86,8 @@ Result<Structure> Graph::structure(const Values& values) const {
       unknown = true;
     }
     if (!unknown) s.constant.push_back(f);
-    int& rows = factors_[f].role == Role::cost ? s.cost_rows : s.hard_rows;
+    const Role role = factors_[f].role;
+    int& rows = role == Role::cost ? s.cost_rows : role == Role::equality ? s.hard_rows : s.inequality_rows;
     s.row.push_back(unknown ? rows : -1);
     if (unknown) rows += factors_[f].factor->rows();
   }

@@ -31,7 +31,7 @@ struct BoundFactor {
   std::shared_ptr<const Factor> factor;
   std::vector<Key> keys;  ///< one per slot
   Role role = Role::cost;
-  Noise noise;  ///< of a cost; a hard equality has none
+  Noise noise;  ///< of a cost, or of an inequality made a hinge; a hard equality has none
   Loss loss = Loss::none();
 };
 
@@ -43,12 +43,12 @@ std::string row_name(const BoundFactor& f, int row);  ///< "distance P1-P2 (q3)"
 struct Structure {
   std::vector<int> variable;  ///< per variable of Values: its first column, or −1 (known, or touched by no factor)
   std::vector<int> columns;   ///< per column: the variable it belongs to
-  std::vector<int> row;  ///< per factor: first row among the hard or among the cost rows; −1: only known variables
+  std::vector<int> row;       ///< per factor: first row among those of its role; −1: only known variables
   std::vector<int> constant;  ///< factors that touch only known variables: nothing to solve in them
   int unknowns = 0;           ///< columns
-  int cost_rows = 0, hard_rows = 0;
+  int cost_rows = 0, hard_rows = 0, inequality_rows = 0;
 
-  std::string counts() const;  ///< "12 unknowns, 14 equations (10 hard, 4 soft)"
+  std::string counts() const;  ///< "12 unknowns, 14 equations (10 hard, 4 soft), 3 inequalities"
 };
 
 /// Factors and what they are tied to. Values are kept apart.

@@ -63,6 +63,21 @@ TEST(Graph, RefusesAWrongNumberOfKeys) {
   EXPECT_THROW(graph.add(nullptr, {}), std::invalid_argument);
 }
 
+TEST(Graph, NumbersTheRowsOfEveryRoleByThemselves) {
+  Graph graph;
+  graph.add(shape("limit", 2, {1}), {q(0)}, Role::inequality);
+  graph.add(shape("law", 3, {1}), {q(0)}, Role::equality);
+  graph.add(shape("limit", 1, {1}), {q(1)}, Role::inequality);
+  graph.add(shape("effort", 1, {1}), {q(1)});
+  Values values;
+  values.insert(q(0), 1.0);
+  values.insert(q(1), 1.0);
+  const auto s = graph.structure(values);
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->row, (std::vector<int>{0, 0, 2, 0}));
+  EXPECT_EQ(s->counts(), "2 unknowns, 4 equations (3 hard, 1 soft), 3 inequalities");
+}
+
 /// q, v and a given time per knot, two user variables, and a midpoint velocity.
 Chain sample_chain() {
   Chain chain;

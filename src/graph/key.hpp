@@ -25,6 +25,9 @@ enum class Kind : std::uint8_t {
   user,                      ///< anything else
 };
 
+/// The step of a variable that belongs to no time: the duration of a phase.
+inline constexpr std::int32_t kNoStep = -1;
+
 /// What (kind), whose (element), when (step). `half` marks the middle of the interval that starts at the step.
 struct Key {
   Kind kind = Kind::user;

@@ -54,7 +54,7 @@ class Loss {
   double k_ = 1.0;
 };
 
-/// What a factor is for: something to make small, or something that must hold.
-enum class Role { cost, equality };
+/// What a factor is for: something to make small (½ ‖W r‖²), or something that must hold, r = 0 or r ≥ 0 row by row.
+enum class Role { cost, equality, inequality };
 
 }  // namespace kinegraph

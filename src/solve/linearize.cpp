@@ -10,6 +10,11 @@ namespace kinegraph {
 Result<Linearization> Linearization::make(const Graph& graph, Values& values) {
   Result<Structure> structure = graph.structure(values);
   if (!structure) return std::move(structure).failure();
+  for (const BoundFactor& f : graph.factors()) {
+    if (f.role == Role::inequality) {
+      return Failure::bad_input(to_string(f) + ": is an inequality, which this solver does not keep; use Sqp");
+    }
+  }
   Linearization l;
   l.graph_ = &graph;
   l.values_ = &values;

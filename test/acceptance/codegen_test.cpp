@@ -288,7 +288,7 @@ TEST(GeneratedGolden, APendulum) {
   options.name = "pendulum_inverse";
   options.model = "pendulum";
   std::ostringstream golden;
-  golden << std::ifstream(source_file("test/golden/pendulum_inverse.hpp")).rdbuf();
+  golden << std::ifstream(source_file("test/golden/pendulum_inverse.golden")).rdbuf();
   EXPECT_EQ(codegen::emit_header(generated->program, options), golden.str());
 }
 

@@ -46,7 +46,7 @@ class Options(Cli):
         self.bad("error: unknown option '--tmie'; did you mean '--time'?", "simulate", "fourbar.yaml", "--tmie", "5")
         self.bad("error: unknown option '--tmie'; did you mean '--time'?", "simulate", "fourbar.yaml", "--tmie=5")
         self.bad("error: unknown option '--branch'; did you mean '--branches'?", "kinematics", "fourbar.yaml", "--branch")
-        self.bad("error: unknown option '--report'", "simulate", "fourbar.yaml", "--report", "a.html")
+        self.bad("error: unknown option '--reprt'; did you mean '--report'?", "simulate", "fourbar.yaml", "--reprt", "a.html")
 
     def test_shape_of_the_command(self):
         self.bad("error: expected a model file: kinegraph simulate MODEL [options]", "simulate", "--time", "5")
@@ -660,17 +660,20 @@ class Demo(Cli):
     def test_the_tour(self):
         text = self.good("demo", "--out", "a/tour").out
         written = sorted(os.listdir(os.path.join(self.folder, "a/tour")))
-        self.assertEqual(written, ["arm7.urdf", "arm_torque.csv", "arm_torque.svg", "branches.csv", "estimate.csv",
-                                   "estimate.json", "estimate.svg", "fitted.set", "five_bar.csv", "five_bar.sdf", "fourbar.yaml",
-                                   "fourbar_gyro.yaml", "gyro.csv", "hybrid.csv", "identify.csv", "identify.json", "identify.svg",
-                                   "known.csv", "motion.csv", "motion.json", "motion.svg", "reach.csv", "readings.csv", "rnea.svg",
+        self.assertEqual(written, ["arm7.html", "arm7.urdf", "arm_torque.csv", "arm_torque.html", "arm_torque.svg", "branches.csv",
+                                   "estimate.csv", "estimate.html", "estimate.json", "estimate.svg", "fitted.set", "five_bar.csv",
+                                   "five_bar.html", "five_bar.sdf", "fourbar.yaml", "fourbar_gyro.yaml", "gyro.csv", "hybrid.csv",
+                                   "identify.csv", "identify.html", "identify.json", "identify.svg", "known.csv", "motion.csv",
+                                   "motion.html", "motion.json", "motion.svg", "reach.csv", "readings.csv", "rnea.svg",
                                    "rubbing.csv", "rubbing_pendulum.yaml", "swing.csv", "three_r.urdf", "torque.csv",
-                                   "torque.json", "torque.svg", "truth.csv", "turn.csv", "turn.svg", "wanted.csv"])
+                                   "torque.html", "torque.json", "torque.svg", "truth.csv", "turn.csv", "turn.html", "turn.svg",
+                                   "wanted.csv"])
         for name in written:
             self.assertIn(f"wrote a/tour/{name}", text)
         commands = [line.split()[1:] for line in text.splitlines() if line.startswith("$ ")]
         self.assertEqual([words[1] for words in commands], ["check", "kinematics", "kinematics", "simulate", "inverse", "simulate",
-                          "estimate", "simulate", "identify", "check", "kinematics", "inverse", "graph", "graph", "graph", "simulate", "hybrid"])
+                          "estimate", "simulate", "identify", "check", "view", "kinematics", "inverse", "graph", "graph", "graph", "simulate",
+                          "hybrid"])
         self.good(*commands[0][1:])  # what it prints can be typed
         self.assertGreater(json.loads(self.read("a/tour/torque.json"))["torque_peak"][0], 10)
         self.assertGreater(json.loads(self.read("a/tour/estimate.json"))["branches"][0], 0.99)

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kinegraph/factor/screw/clearance.hpp"
+#include "kinegraph/factor/screw/state_slots.hpp"
+#include "kinegraph/graph/graph.hpp"
+#include "kinegraph/mechanics/screw/inverse_dynamics.hpp"
+#include "kinegraph/model/model.hpp"
+#include "kinegraph/model/plan_task.hpp"
+
+namespace kinegraph::build {
+
+/// A point that stands on the ground while it is closed.
+struct PlanContact {
+  std::string name;
+  screw::BodyPoint point;
+  double friction = 1, ground = 0, swing = 0;
+  std::vector<std::pair<int, int>> closed;  ///< knots: the first and the last at which it stands
+};
+
+/// Two solids that keep clear of each other.
+struct PlanPair {
+  std::string name;  ///< "hand - crate"
+  screw::CarriedSolid a, b;
+  int from = 0, to = 0;  ///< knots: of a payload only while it is carried
+};
+
+/// What a task means for a robot: names resolved, times turned to knots. Immutable.
+struct PlanSetting {
+  PlanTask task;
+  std::shared_ptr<const screw::Tree> tree;    ///< with the task's gravity and passive joints
+  std::shared_ptr<const screw::Tree> loaded;  ///< with the payload; null: none
+  int load_from = 0, load_to = -1;            ///< knots at which it hangs on the robot
+  screw::StateSlots state;
+  std::vector<int> motors;                          ///< freedoms that have one
+  std::vector<double> lower, upper, speed, effort;  ///< of all joints (of q, v); of the motors
+  std::vector<PlanContact> contacts;
+  std::vector<PlanPair> pairs;
+  double margin = 0;  ///< that pairs keep
+  Eigen::VectorXd start_q, start_v;
+  int knots() const { return task.steps + 1; }
+  double time(int knot) const { return task.horizon * knot / task.steps; }
+  bool has_middles() const { return task.collocation == Collocation::hermite_simpson; }
+
+  /// All faults of the task against the model, with their places.
+  static Result<PlanSetting> make(const Model& model, const PlanTask& task);
+
+  /// Whether the contact bears at a knot, or in the middle of the interval that follows: inside the time for which it
+  /// is closed, so that its force rises from nothing and falls to nothing.
+  bool bears(const PlanContact& contact, int knot, bool middle) const;
+  bool stands(const PlanContact& contact, int knot, bool middle) const;  ///< its point does not move
+  std::vector<int> bearing(int knot, bool middle) const;                 ///< contacts that bear
+  const screw::Tree& tree_at(int knot) const { return loaded && knot >= load_from && knot < load_to ? *loaded : *tree; }
+
+  explicit PlanSetting(std::shared_ptr<const screw::Tree> t) : tree(std::move(t)), state(*tree) {}
+};
+
+/// Keys of the variables at a knot, or in the middle of the interval that starts there.
+struct PlanKeys {
+  int knot = 0;
+  bool middle = false;
+  Key key(Kind kind, int element = 0) const { return Key{kind, middle, element, knot}; }
+  Key pose() const { return key(Kind::pose); }
+  Key position() const { return key(Kind::position); }
+  Key twist() const { return key(Kind::twist); }
+  Key velocity() const { return key(Kind::velocity); }
+  Key twist_acceleration() const { return key(Kind::twist_acceleration); }
+  Key acceleration() const { return key(Kind::acceleration); }
+  Key input() const { return key(Kind::input); }
+  Key force(int contact) const { return key(Kind::wrench, contact); }
+
+  void add_position(const screw::StateSlots& state, std::vector<Key>& keys) const;
+  void add_rate(const screw::StateSlots& state, std::vector<Key>& keys) const;
+  void add_acceleration(const screw::StateSlots& state, std::vector<Key>& keys) const;
+};
+
+/// One moment of a plan.
+struct PlanSample {
+  Eigen::VectorXd q, v, a, u;           ///< of the tree; u: of the motors
+  std::vector<Eigen::Vector3d> forces;  ///< per contact; zero where it does not bear
+};
+
+/// A task as a graph: the trajectory's variables, hard dynamics and collocation, goals, limits, contacts, obstacles.
+struct PlanProblem {
+  std::shared_ptr<const PlanSetting> setting;
+  Graph graph;
+  Values values;
+
+  static PlanProblem make(std::shared_ptr<const PlanSetting> setting, double sigma);
+
+  PlanSample sample(int knot, bool middle = false) const;
+  void set(int knot, bool middle, const PlanSample& sample);
+};
+
+/// The least distance of all pairs at q and a knot, and which pair it is (−1: there are none).
+std::pair<double, int> least_distance(const PlanSetting& setting, const Eigen::VectorXd& q, int knot);
+
+/// Straight from the start through the goals of joints, at rest between: q at all knots. `via`: positions at knots that
+/// were found otherwise (inverse kinematics).
+std::vector<Eigen::VectorXd> interpolated(const PlanSetting& setting,
+                                          const std::vector<std::pair<int, Eigen::VectorXd>>& via = {});
+/// Fills the values from positions at all knots: rates by differences, torques and forces that would move it so.
+void guess(PlanProblem& problem, const std::vector<Eigen::VectorXd>& q);
+
+}  // namespace kinegraph::build

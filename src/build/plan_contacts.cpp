@@ -1,0 +1,85 @@
+#include <cmath>
+
+#include "kinegraph/build/plan_parts.hpp"
+#include "kinegraph/factor/goal/friction_cone.hpp"
+#include "kinegraph/factor/screw/contact_point.hpp"
+
+namespace kinegraph::build {
+namespace {
+
+/// 1/s: how fast a standing point takes back what the rule of integration lets it drift.
+constexpr double kSettling = 20;
+
+void add_forces(PlanProblem& problem, int index) {
+  const PlanSetting& setting = *problem.setting;
+  const PlanContact& contact = setting.contacts[index];
+  const auto cone = std::make_shared<FrictionCone>(contact.name, contact.friction);
+  each_moment(setting, [&](int knot, bool middle) {
+    if (!setting.bears(contact, knot, middle)) return;
+    problem.graph.add(cone, {PlanKeys{knot, middle}.force(index)}, Role::inequality);
+  });
+}
+
+/// Where it comes to stand it is on the ground and at rest; from then on it stays.
+void add_standing(PlanProblem& problem, const PlanContact& contact, const Noise& noise) {
+  const PlanSetting& setting = *problem.setting;
+  const auto height = std::make_shared<screw::PointHeight>(contact.name, setting.tree, contact.point, contact.ground);
+  const auto velocity = std::make_shared<screw::PointVelocity>(contact.name, setting.tree, contact.point);
+  const auto stay =
+      std::make_shared<screw::PointAcceleration>(contact.name, setting.tree, contact.point, kSettling, contact.ground);
+  for (const auto& [first, last] : contact.closed) {
+    if (first == 0) continue;
+    const PlanKeys at{first, false};
+    std::vector<Key> keys;
+    at.add_position(setting.state, keys);
+    problem.graph.add(height, keys, Role::equality, noise);
+    at.add_rate(setting.state, keys);
+    problem.graph.add(velocity, keys, Role::equality, noise);
+  }
+  each_moment(setting, [&](int knot, bool middle) {
+    if (!setting.stands(contact, knot, middle)) return;
+    const PlanKeys at{knot, middle};
+    std::vector<Key> keys;
+    at.add_position(setting.state, keys);
+    at.add_rate(setting.state, keys);
+    at.add_acceleration(setting.state, keys);
+    problem.graph.add(stay, keys, Role::equality, noise);
+  });
+}
+
+/// Between, it is lifted: at least as high as (4 s (1 − s))³ of the height that is asked for. At both ends that has
+/// neither speed nor acceleration, as the point has none when it leaves and arrives.
+void add_swinging(PlanProblem& problem, const PlanContact& contact) {
+  const PlanSetting& setting = *problem.setting;
+  int left = -1;  // the last knot at which it stood
+  std::vector<std::pair<int, int>> swings;
+  for (const auto& [first, last] : contact.closed) {
+    if (first > 0) swings.emplace_back(left, first);
+    left = last;
+  }
+  if (left < setting.task.steps) swings.emplace_back(left, setting.knots());
+  for (const auto& [from, to] : swings) {
+    for (int k = from + 1; k < to; ++k) {
+      const bool between = from >= 0 && to < setting.knots();
+      const double s = between ? static_cast<double>(k - from) / (to - from) : 0;
+      const auto height = std::make_shared<screw::PointHeight>(
+          contact.name, setting.tree, contact.point, contact.ground + contact.swing * std::pow(4 * s * (1 - s), 3));
+      std::vector<Key> keys;
+      PlanKeys{k, false}.add_position(setting.state, keys);
+      if (k > 0) problem.graph.add(height, keys, Role::inequality);
+    }
+  }
+}
+
+}  // namespace
+
+void add_contacts(PlanProblem& problem, const Noise& noise) {
+  for (std::size_t i = 0; i < problem.setting->contacts.size(); ++i) {
+    const PlanContact& contact = problem.setting->contacts[i];
+    add_forces(problem, static_cast<int>(i));
+    add_standing(problem, contact, noise);
+    add_swinging(problem, contact);
+  }
+}
+
+}  // namespace kinegraph::build

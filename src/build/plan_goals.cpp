@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kinegraph/build/plan_parts.hpp"
+#include "kinegraph/factor/common/gaussian_process.hpp"
+#include "kinegraph/factor/goal/bounds.hpp"
+#include "kinegraph/factor/goal/target.hpp"
+#include "kinegraph/factor/goal/within.hpp"
+#include "kinegraph/factor/screw/centre_of_mass_goal.hpp"
+#include "kinegraph/factor/screw/frame_goal.hpp"
+
+namespace kinegraph::build {
+namespace {
+
+int knot_of(const PlanSetting& setting, double time) {
+  return static_cast<int>(std::lround(time / setting.task.step()));
+}
+
+/// Where a joint stands among all joints.
+int joint_index(const PlanSetting& setting, const std::string& name) {
+  const screw::Coordinate& c = setting.tree->coordinates()[setting.tree->find_coordinate(name)];
+  return c.v - (setting.tree->freedoms() - setting.state.joints);
+}
+
+std::shared_ptr<const Factor> joint_goal(const PlanSetting& setting, const TaskGoal& goal) {
+  std::vector<int> indices;
+  std::vector<double> values;
+  for (const auto& [name, value] : goal.joints) {
+    indices.push_back(joint_index(setting, name.text));
+    values.push_back(value);
+  }
+  return std::make_shared<Target>(goal.name, setting.state.joints, std::move(indices), std::move(values),
+                                  joint_labels(setting, setting.tree->position_names()));
+}
+
+std::shared_ptr<const Factor> frame_goal(const PlanSetting& setting, const TaskGoal& goal) {
+  const Vector3d at = goal.position.value_or(Vector3d::Constant(std::nan("")));
+  const std::string name = goal.name + ": " + goal.frame.text;
+  if (goal.frame.text == "com") {
+    std::vector<int> axes;
+    for (int i = 0; i < 3; ++i) {
+      if (!std::isnan(at[i])) axes.push_back(i);
+    }
+    return std::make_shared<screw::CentreOfMassGoal>(name, setting.tree, axes, at);
+  }
+  const screw::LinkPlace& place = setting.tree->links()[setting.tree->robot().find_link(goal.frame.text)];
+  screw::GoalPose pose;
+  pose.rotation = goal.rotation.has_value();
+  if (pose.rotation) pose.X_WG.R = goal.rotation->toRotationMatrix();
+  for (int i = 0; i < 3; ++i) {
+    pose.axis[i] = !std::isnan(at[i]);
+    pose.X_WG.p[i] = pose.axis[i] ? at[i] : 0;
+  }
+  const screw::Transform<double> X_LT(Matrix3d::Identity(), goal.offset);
+  return std::make_shared<screw::FrameGoal>(name, setting.tree, place.body, place.X_BL * X_LT, pose);
+}
+
+/// As the goal asks: must be, must be near, or the nearer the better.
+void add_goal(PlanProblem& problem, const TaskGoal& goal, const std::shared_ptr<const Factor>& factor,
+              const std::vector<Key>& keys, const Noise& noise) {
+  if (goal.sigma > 0) {
+    problem.graph.add(factor, keys, Role::cost, Noise::isotropic(goal.sigma));
+  } else if (goal.tolerance > 0) {
+    problem.graph.add(std::make_shared<Within>(factor, goal.tolerance), keys, Role::inequality, noise);
+  } else {
+    problem.graph.add(factor, keys, Role::equality, noise);
+  }
+}
+
+std::shared_ptr<const Factor> rest(const std::string& name, int size, Labels labels) {
+  std::vector<int> all(size);
+  for (int i = 0; i < size; ++i) all[i] = i;
+  return std::make_shared<Target>(name + ": rest", size, std::move(all), std::vector<double>(size, 0.0),
+                                  std::move(labels));
+}
+
+}  // namespace
+
+void add_goals(PlanProblem& problem, const Noise& noise) {
+  const PlanSetting& setting = *problem.setting;
+  const std::vector<std::string>& rates = setting.tree->velocity_names();
+  for (const TaskGoal& goal : setting.task.goals) {
+    const auto joints = goal.joints.empty() ? nullptr : joint_goal(setting, goal);
+    const auto frame = goal.frame.given() ? frame_goal(setting, goal) : nullptr;
+    const auto still = rest(goal.name, std::max(1, setting.state.joints), joint_labels(setting, rates));
+    const auto base_still =
+        rest(goal.name, 6, Labels(rates.begin(), rates.begin() + std::min<std::size_t>(6, rates.size())));
+    for (int k = knot_of(setting, goal.time); k <= knot_of(setting, goal.until); ++k) {
+      if (k == 0) continue;  // the start is given
+      const PlanKeys at{k, false};
+      std::vector<Key> position;
+      at.add_position(setting.state, position);
+      if (joints) add_goal(problem, goal, joints, {at.position()}, noise);
+      if (frame) add_goal(problem, goal, frame, position, noise);
+      if (!goal.rest) continue;
+      // Standing points hold the legs' joints already: their rates as well would be the same rows again.
+      const bool stands = std::any_of(setting.contacts.begin(), setting.contacts.end(),
+                                      [&](const PlanContact& c) { return setting.stands(c, k, false); });
+      if (setting.state.joints > 0 && !stands) problem.graph.add(still, {at.velocity()}, Role::equality, noise);
+      if (setting.state.floating) problem.graph.add(base_still, {at.twist()}, Role::equality, noise);
+    }
+  }
+}
+
+void add_limits(PlanProblem& problem) {
+  const PlanSetting& setting = *problem.setting;
+  std::vector<double> slowest, weakest;
+  for (const double speed : setting.speed) slowest.push_back(-speed);
+  for (const double effort : setting.effort) weakest.push_back(-effort);
+  std::vector<std::string> motors;
+  for (const int motor : setting.motors) motors.push_back(setting.tree->torque_names()[motor]);
+  const auto position = std::make_shared<Bounds>("limit", setting.lower, setting.upper,
+                                                 joint_labels(setting, setting.tree->position_names()));
+  const auto velocity =
+      std::make_shared<Bounds>("limit", slowest, setting.speed, joint_labels(setting, setting.tree->velocity_names()));
+  const auto torque = std::make_shared<Bounds>("limit", weakest, setting.effort, motors);
+  each_moment(setting, [&](int knot, bool middle) {
+    const PlanKeys at{knot, middle};
+    const bool given = knot == 0 && !middle;
+    if (position->any() && !given) problem.graph.add(position, {at.position()}, Role::inequality);
+    if (velocity->any() && !given) problem.graph.add(velocity, {at.velocity()}, Role::inequality);
+    if (torque->any()) problem.graph.add(torque, {at.input()}, Role::inequality);
+  });
+}
+
+namespace {
+
+/// A cost on numbers of one vector, at every knot and middle.
+void add_least(PlanProblem& problem, const std::string& name, Kind kind, int size, std::vector<int> indices,
+               double sigma, const Labels& labels) {
+  if (indices.empty()) return;
+  const std::vector<double> zeros(indices.size(), 0.0);
+  const auto factor = std::make_shared<Target>(name, size, std::move(indices), zeros, labels);
+  each_moment(*problem.setting, [&](int knot, bool middle) {
+    if (knot == 0 && !middle && kind == Kind::velocity) return;  // given
+    problem.graph.add(factor, {PlanKeys{knot, middle}.key(kind)}, Role::cost, Noise::isotropic(sigma));
+  });
+}
+
+void add_smoothness(PlanProblem& problem, double s) {
+  const PlanSetting& setting = *problem.setting;
+  const int n = setting.state.joints;
+  const double h = setting.task.step();
+  if (n == 0) return;
+  const auto factor = std::make_shared<GaussianProcess>(n, h, joint_labels(setting, setting.tree->position_names()));
+  const Noise noise = GaussianProcess::noise(n, h, s);
+  for (int k = 0; k < setting.task.steps; ++k) {
+    const PlanKeys a{k, false}, b{k + 1, false};
+    problem.graph.add(factor,
+                      {a.position(), a.velocity(), a.acceleration(), b.position(), b.velocity(), b.acceleration()},
+                      Role::cost, noise);
+  }
+}
+
+void add_least_forces(PlanProblem& problem, double sigma) {
+  const PlanSetting& setting = *problem.setting;
+  const auto factor = std::make_shared<Target>("force", 3, std::vector<int>{0, 1, 2}, std::vector<double>(3, 0.0));
+  each_moment(setting, [&](int knot, bool middle) {
+    for (const int contact : setting.bearing(knot, middle)) {
+      problem.graph.add(factor, {PlanKeys{knot, middle}.force(contact)}, Role::cost, Noise::isotropic(sigma));
+    }
+  });
+}
+
+}  // namespace
+
+void add_objectives(PlanProblem& problem) {
+  const PlanSetting& setting = *problem.setting;
+  const int n = setting.state.joints, first = setting.tree->freedoms() - n;
+  for (const TaskObjective& objective : setting.task.objectives) {
+    std::vector<int> chosen;  // joints
+    for (int i = 0; i < n; ++i) {
+      const auto named = [&](const TaskName& name) { return joint_index(setting, name.text) == i; };
+      if (objective.joints.empty() || std::any_of(objective.joints.begin(), objective.joints.end(), named)) {
+        chosen.push_back(i);
+      }
+    }
+    std::vector<int> motors;
+    std::vector<std::string> names;
+    for (std::size_t m = 0; m < setting.motors.size(); ++m) {
+      names.push_back(setting.tree->torque_names()[setting.motors[m]]);
+      if (std::find(chosen.begin(), chosen.end(), setting.motors[m] - first) != chosen.end()) {
+        motors.push_back(static_cast<int>(m));
+      }
+    }
+    switch (objective.type) {
+      case TaskObjective::Type::torque:
+        add_least(problem, "torque", Kind::input, static_cast<int>(setting.motors.size()), motors, objective.sigma,
+                  names);
+        break;
+      case TaskObjective::Type::velocity:
+        add_least(problem, "velocity", Kind::velocity, n, chosen, objective.sigma,
+                  joint_labels(setting, setting.tree->velocity_names()));
+        break;
+      case TaskObjective::Type::acceleration:
+        add_least(problem, "acceleration", Kind::acceleration, n, chosen, objective.sigma,
+                  joint_labels(setting, setting.tree->acceleration_names()));
+        break;
+      case TaskObjective::Type::smoothness:
+        add_smoothness(problem, objective.sigma);
+        break;
+      case TaskObjective::Type::force:
+        add_least_forces(problem, objective.sigma);
+        break;
+    }
+  }
+}
+
+}  // namespace kinegraph::build

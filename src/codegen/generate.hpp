@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kinegraph/codegen/program.hpp"
+
+namespace kinegraph::codegen {
+
+/// What is asked of a robot.
+struct Request {
+  Problem problem = Problem::inverse;
+  std::vector<build::Given> given;       ///< per coordinate; empty: as inverse or forward dynamics have it
+  std::string ordering = "best";         ///< as build::screw_order(), or "best": the fewest operations of many
+  std::vector<std::string> custom = {};  ///< with ordering "custom"
+  TraceOptions options = {};
+};
+
+struct Generated {
+  Program program;
+  std::string ordering;  ///< the one taken, by name
+  std::string order;     ///< its unknowns, "F3 V3 a3 …"; empty where there is nothing to order
+  struct Tried {
+    std::string ordering;
+    int flops = 0;
+  };
+  std::vector<Tried> tried;  ///< orderings with a name, each with its operations
+  int searched = 0;          ///< orders that were traced
+};
+
+/// Traces the equations, eliminates, simplifies. Fails where what is asked is not determined for all positions.
+Result<Generated> generate(const std::shared_ptr<const screw::Tree>& tree, const Request& request);
+
+}  // namespace kinegraph::codegen

@@ -1,0 +1,142 @@
+#include "kinegraph/codegen/search.hpp"
+
+#include <algorithm>
+
+namespace kinegraph::codegen {
+namespace {
+
+using build::ScrewOrder;
+using build::ScrewProblem;
+using What = ScrewProblem::What;
+
+constexpr long kAll = 1500;        // members of the family that are all tried
+constexpr long kWork = 1'200'000;  // operations traced in a guided search, about a second
+
+/// A member of the family: for each unknown θ̈ how many bodies it waits beyond its own.
+using Delays = std::vector<int>;
+
+class Search {
+ public:
+  Search(const ScrewProblem& problem, Problem kind, const TraceOptions& options)
+      : problem_(problem), tree_(*problem.tree), kind_(kind), options_(options) {
+    for (int c = 0; c < static_cast<int>(tree_.coordinates().size()); ++c) {
+      const int v = problem.find(What::acceleration, c);
+      if (problem.variables[v].known || problem.variables[v].level > 0) continue;
+      variables_.push_back(v);
+      ways_.push_back(way_of(c));
+    }
+  }
+
+  Result<Candidate> run(std::vector<Generated::Tried>& tried, int& searched) {
+    for (const std::string& name : build::screw_order_names()) {
+      if (name == "custom" || name == "rnea") continue;
+      const Result<ScrewOrder> order = build::screw_order(problem_, name);
+      if (!order) return order.failure();
+      if (const auto fault = consider(name, *order)) return *fault;
+      tried.push_back({name, last_});
+    }
+    long members = 1;
+    for (const auto& way : ways_) members = std::min(kAll + 1, members * static_cast<long>(way.size() + 1));
+    if (members <= kAll) {
+      all_of_them();
+    } else {
+      downhill();
+    }
+    searched = searched_;
+    return std::move(best_);
+  }
+
+ private:
+  /// Bodies from the one that moves by coordinate c to the ground.
+  std::vector<int> way_of(int c) const {
+    std::vector<int> way;
+    for (int i = 0; i < static_cast<int>(tree_.bodies().size()); ++i) {
+      if (tree_.bodies()[i].joint.coordinate != c) continue;
+      for (int b = i; b >= 0; b = tree_.bodies()[b].parent) way.push_back(b);
+      break;
+    }
+    return way;
+  }
+
+  ScrewOrder member(const Delays& delays) const {
+    ScrewOrder order;
+    const auto put = [&](int v) {
+      if (!problem_.variables[v].known && problem_.variables[v].level == 0) order.push_back({v});
+    };
+    for (int c = static_cast<int>(tree_.coordinates().size()) - 1; c >= 0; --c) put(problem_.find(What::torque, c));
+    for (int i = static_cast<int>(tree_.bodies().size()) - 1; i >= 0; --i) {
+      put(problem_.find(What::wrench, i));
+      put(problem_.find(What::twist_acceleration, i));
+      for (std::size_t k = variables_.size(); k-- > 0;) {
+        if (delays[k] < static_cast<int>(ways_[k].size()) && ways_[k][delays[k]] == i) put(variables_[k]);
+      }
+    }
+    for (std::size_t k = variables_.size(); k-- > 0;) {
+      if (delays[k] == static_cast<int>(ways_[k].size())) put(variables_[k]);
+    }
+    return order;
+  }
+
+  /// Keeps it if it is better.
+  std::optional<Failure> consider(const std::string& name, const ScrewOrder& order) {
+    Result<Program> program = trace_dynamics(problem_, kind_, order, options_);
+    if (!program) return program.failure();
+    ++searched_;
+    last_ = program->cost().flops();
+    work_ += last_;
+    if (best_.flops == 0 || last_ < best_.flops) best_ = {name, order, std::move(*program), last_};
+    return {};
+  }
+
+  bool improves(const Delays& delays) {
+    const int before = best_.flops;
+    return !consider("found", member(delays)) && best_.flops < before;
+  }
+
+  void all_of_them() {
+    Delays delays(variables_.size(), 0);
+    while (true) {
+      std::size_t k = 0;
+      while (k < delays.size() && delays[k] == static_cast<int>(ways_[k].size())) delays[k++] = 0;
+      if (k == delays.size()) return;
+      ++delays[k];
+      improves(delays);
+    }
+  }
+
+  void downhill() {
+    Delays delays(variables_.size(), 0);
+    improves(delays);
+    for (bool better = true; better && work_ < kWork;) {
+      better = false;
+      for (std::size_t k = delays.size(); k-- > 0 && work_ < kWork;) {
+        const int now = delays[k], last = static_cast<int>(ways_[k].size());
+        for (const int other : {now + 1, now + 2, now - 1, last}) {
+          if (other < 0 || other > last || other == delays[k]) continue;
+          Delays next = delays;
+          next[k] = other;
+          if (improves(next)) delays = next, better = true;
+        }
+      }
+    }
+  }
+
+  const ScrewProblem& problem_;
+  const screw::Tree& tree_;
+  Problem kind_;
+  TraceOptions options_;
+  std::vector<int> variables_;
+  std::vector<std::vector<int>> ways_;
+  Candidate best_;
+  int searched_ = 0, last_ = 0;
+  long work_ = 0;
+};
+
+}  // namespace
+
+Result<Candidate> best_order(const ScrewProblem& problem, Problem kind, const TraceOptions& options,
+                             std::vector<Generated::Tried>& tried, int& searched) {
+  return Search(problem, kind, options).run(tried, searched);
+}
+
+}  // namespace kinegraph::codegen

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "kinegraph/codegen/generate.hpp"
+
+namespace kinegraph::codegen {
+
+/// An order with its program.
+struct Candidate {
+  std::string name;
+  build::ScrewOrder order;
+  Program program;
+  int flops = 0;
+};
+
+/// The order with the fewest operations, out of those with a name and of a family that holds ABA's and CRBA's: bodies
+/// from the leaves to the ground, each (Fᵢ, V̇ᵢ), and each θ̈ right after its own body (ABA), after one of the bodies
+/// between it and the ground, or last of all (CRBA). All of the family for small robots; else from the best with a name
+/// downhill, one θ̈ after the other.
+Result<Candidate> best_order(const build::ScrewProblem& problem, Problem kind, const TraceOptions& options,
+                             std::vector<Generated::Tried>& tried, int& searched);
+
+}  // namespace kinegraph::codegen

@@ -1,0 +1,38 @@
+#include "kinegraph/factor/goal/friction_cone.hpp"
+
+#include "kinegraph/factor/common/factor_test.hpp"
+
+namespace kinegraph {
+namespace {
+
+TEST(FrictionCone, HoldsInsideAndRefusesSlipAndPull) {
+  const FrictionCone cone("foot", 0.5);
+  const auto inside = residual(cone, {{3, 4, 11}}), slip = residual(cone, {{3, 4, 9}}),
+             pull = residual(cone, {{0, 0, -1}});
+  EXPECT_GT(inside[0], 0.49);
+  EXPECT_LT(slip[0], -0.49);
+  EXPECT_LT(pull[0], 0);
+  EXPECT_LT(pull[1], 0);
+  EXPECT_EQ(residual(cone, {{0, 0, 0}})[0], 0);  // no force at all is allowed
+  EXPECT_EQ(cone.row_name(0), "friction of foot");
+  EXPECT_EQ(cone.row_name(1), "push of foot");
+  expect_exact_jacobians(cone);
+}
+
+TEST(FrictionCone, ThePyramidIsInsideTheCone) {
+  const FrictionCone cone("foot", 0.7);
+  const FrictionPyramid pyramid("foot", 0.7);
+  expect_exact_jacobians(pyramid);
+  int inside = 0;
+  for (unsigned seed = 1; seed < 400; ++seed) {
+    const SlotValues f = random_slots(cone, seed, 2);
+    const auto p = residual(pyramid, f);
+    if (*std::min_element(p.begin(), p.end()) < 0) continue;
+    ++inside;
+    EXPECT_GE(residual(cone, f)[0], 0);
+  }
+  EXPECT_GT(inside, 10);
+}
+
+}  // namespace
+}  // namespace kinegraph

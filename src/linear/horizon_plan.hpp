@@ -1,0 +1,87 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kinegraph/base/sparse.hpp"
+#include "kinegraph/linear/symmetric.hpp"
+
+namespace kinegraph::linear {
+
+/// Where on the time axis an unknown of the system stands.
+struct HorizonPlace {
+  enum class Type : unsigned char {
+    knot,    ///< a variable or a hard row of one knot
+    link,    ///< a hard row between `knot` and the next one
+    border,  ///< of no time: a duration, or a hard row on such
+  };
+  Type type = Type::knot;
+  int knot = 0;
+};
+
+/// One dense block of the elimination: its own unknowns, eliminated given those of its border.
+struct HorizonNode {
+  std::vector<int> own, border;   ///< unknowns
+  std::vector<int> children;      ///< nodes whose border passes into this one
+  std::vector<int> parent_place;  ///< per border row: its place in the parent's [own border]
+  int parent = -1;
+  struct Term {
+    int value, row, column;  ///< a value of the matrix, and its place in [own border]; row ≥ column
+  };
+  std::vector<Term> terms;
+
+  int size() const { return static_cast<int>(own.size() + border.size()); }
+};
+
+/// The symbolic elimination of a symmetric system over time,
+///
+///     [ H  Jᵀ ]     H couples unknowns of one knot and of neighbours, J has rows on one knot (local) and on two
+///     [ J  −C ]     neighbouring ones (links); a few unknowns, the border, may couple to all.
+///
+/// Slice first, then time. Three kinds of nodes, in this order:
+///
+///   slice k     unknowns of knot k that nothing outside the knot sees: controls, forces, accelerations, multipliers of
+///               local rows. Independent of each other.
+///   time k      what is left of knot k, with the multipliers of the link towards the segment's start.
+///   separator   the knots between segments, and at last the border.
+///
+/// The horizon is cut into segments at fixed places. The first is eliminated forward in time and the last one backward,
+/// so that two segments meet in the middle at no extra cost: on a linear-quadratic problem that is the Riccati
+/// recursion backward and its dual forward. Inner segments (more than two) carry both ends along.
+class HorizonPlan {
+ public:
+  /// `entries`: both (i, j) and (j, i) mean the same; duplicates are summed. All diagonal entries exist anyway.
+  /// `segments` = 0: two, or one where the horizon is short.
+  HorizonPlan(int knots, std::vector<HorizonPlace> place, std::vector<RowKind> kind, std::span<const Entry> entries,
+              int segments = 0);
+
+  int size() const { return static_cast<int>(place_.size()); }
+  int hard_rows() const { return hard_rows_; }
+  int entries() const { return static_cast<int>(entries_.size()); }
+  std::span<const HorizonPlace> place() const { return place_; }
+  std::span<const RowKind> kind() const { return kind_; }
+  std::span<const Entry> entry() const { return entries_; }
+  std::span<const HorizonNode> nodes() const { return nodes_; }  ///< children before parents
+  /// Nodes that may be eliminated at the same time: all slices.
+  std::span<const int> slices() const { return slices_; }
+  /// Per segment: its nodes one after the other. Segments are independent of each other.
+  std::span<const std::vector<int>> segments() const { return segments_; }
+  std::span<const int> separators() const { return separators_; }  ///< one after the other, at last
+
+ private:
+  void choose_groups(int knots, int segments);
+  void add_group(std::vector<int> own, std::vector<int>& list);
+  void find_borders();
+  void place_terms();
+
+  std::vector<HorizonPlace> place_;
+  std::vector<RowKind> kind_;
+  std::vector<Entry> entries_;
+  std::vector<HorizonNode> nodes_;
+  std::vector<int> node_of_;  // per unknown
+  std::vector<int> slices_, separators_;
+  std::vector<std::vector<int>> segments_;
+  int hard_rows_ = 0;
+};
+
+}  // namespace kinegraph::linear

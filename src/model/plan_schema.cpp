@@ -1,0 +1,131 @@
+#include "kinegraph/model/plan_schema.hpp"
+
+#include <array>
+#include <stdexcept>
+
+#include "kinegraph/model/plan_task.hpp"
+
+namespace kinegraph {
+namespace {
+
+using enum TaskShape;
+
+constexpr std::array kFile = {
+    TaskKey{"model", text, true, "the robot's file, relative to the task's"},
+    TaskKey{"base", text, false, "fixed or floating; default: as the model says, else fixed"},
+    TaskKey{"gravity", list, false, "[x, y, z], m/s²; default: the model's"},
+    TaskKey{"horizon", number, true, "s, how long the motion lasts"},
+    TaskKey{"steps", number, true, "into how many equal steps it is divided"},
+    TaskKey{"collocation", text, false, "euler, trapezoidal (default), hermite-simpson; none: smoothness alone"},
+    TaskKey{"passive", names, false, "joints without a motor"},
+    TaskKey{"model_limits", truth, false, "the limits in the model's file hold; default true"},
+};
+constexpr std::array kStart = {
+    TaskKey{"joints", map, false, "where joints start; others: as the model says"},
+    TaskKey{"rates", map, false, "their velocities; default 0"},
+    TaskKey{"base", list, false, "[x, y, z] of a floating base"},
+    TaskKey{"base_rpy", list, false, "[roll, pitch, yaw] of a floating base"},
+};
+constexpr std::array kGoal = {
+    TaskKey{"name", text, false, "what messages call it"},
+    TaskKey{"time", number, true, "s, when; a knot"},
+    TaskKey{"until", number, false, "s, up to when it holds; default: only at `time`"},
+    TaskKey{"joints", map, false, "where joints are then"},
+    TaskKey{"rest", truth, false, "nothing moves then; default false"},
+    TaskKey{"frame", text, false, "a link, or com: the centre of mass"},
+    TaskKey{"offset", list, false, "[x, y, z] on the link; default its origin"},
+    TaskKey{"position", list, false, "[x, y, z] of the frame; `free` for what is not asked for"},
+    TaskKey{"rpy", list, false, "[roll, pitch, yaw] of the frame"},
+    TaskKey{"quaternion", list, false, "[w, x, y, z] of the frame, in place of rpy"},
+    TaskKey{"sigma", number, false, "as a cost, this far off costs ½; default: it must be met"},
+    TaskKey{"tolerance", number, false, "of joints and position: anywhere within it; default 0"},
+};
+constexpr std::array kLimit = {
+    TaskKey{"joint", text, true, "its name, or all"},
+    TaskKey{"position", list, false, "[lower, upper]"},
+    TaskKey{"velocity", number, false, "largest, either way"},
+    TaskKey{"torque", number, false, "largest, either way (N of a slide)"},
+};
+constexpr std::array kObjective = {
+    TaskKey{"type", text, true, "torque, smoothness, velocity, acceleration or force (of contacts)"},
+    TaskKey{"sigma", number, false, "what costs ½ per number and knot; of smoothness: √ spectral density; default 1"},
+    TaskKey{"joints", names, false, "which; default all"},
+};
+constexpr std::array kContact = {
+    TaskKey{"name", text, true, "names the columns of its force: name.fx"},
+    TaskKey{"link", text, true, "which link touches the ground"},
+    TaskKey{"point", list, false, "[x, y, z] on the link; default its origin"},
+    TaskKey{"closed", pairs, true, "when it stands: [[from, to], …], s"},
+    TaskKey{"friction", number, false, "coefficient; default 1"},
+    TaskKey{"ground", number, false, "height of the ground, m; default 0"},
+    TaskKey{"swing", number, false, "how high it is lifted between, m; default 0: it may graze"},
+};
+constexpr std::array kObstacle = {
+    TaskKey{"name", text, true, "what messages call it"},
+    TaskKey{"type", text, true, "plane, sphere, capsule or box"},
+    TaskKey{"at", list, false, "[x, y, z] of its middle; default the origin"},
+    TaskKey{"rpy", list, false, "[roll, pitch, yaw]; default none"},
+    TaskKey{"radius", number, false, "of a sphere or capsule, m"},
+    TaskKey{"length", number, false, "of a capsule between the middles of its ends, along z, m"},
+    TaskKey{"size", list, false, "of a box, [x, y, z], m"},
+    TaskKey{"normal", list, false, "of a plane, [x, y, z]; default up"},
+};
+constexpr std::array kSolid = {
+    TaskKey{"link", text, true, "which link"},
+    TaskKey{"type", text, true, "sphere, capsule or box"},
+    TaskKey{"at", list, false, "[x, y, z] of its middle on the link; default the origin"},
+    TaskKey{"rpy", list, false, "[roll, pitch, yaw]; default none"},
+    TaskKey{"radius", number, false, "of a sphere or capsule, m"},
+    TaskKey{"length", number, false, "of a capsule between the middles of its ends, along z, m"},
+    TaskKey{"size", list, false, "of a box, [x, y, z], m"},
+};
+constexpr std::array kCollision = {
+    TaskKey{"margin", number, false, "least distance, m; default 0.01"},
+    TaskKey{"links", names, false, "which keep clear of the obstacles; default: all that have a shape"},
+    TaskKey{"pairs", pairs, false, "links that keep clear of each other: [[hand, base], …]"},
+};
+constexpr std::array kPayload = {
+    TaskKey{"link", text, true, "on which it hangs"},
+    TaskKey{"from", number, false, "s; default 0"},
+    TaskKey{"to", number, false, "s; default: the end"},
+    TaskKey{"mass", number, true, "kg"},
+    TaskKey{"com", list, false, "[x, y, z] on the link; default its origin"},
+    TaskKey{"inertia", list, false, "[ixx, iyy, izz] about its middle, kg m²; default 0"},
+    TaskKey{"radius", number, false, "of a sphere around it that keeps clear, m; default: none"},
+};
+constexpr std::array kGuess = {
+    TaskKey{"type", text, true, "interpolate (default), rest, kinematics or csv"},
+    TaskKey{"file", text, false, "of csv: a plan, relative to the task's file"},
+};
+
+const std::array kSections = {
+    TaskSection{"", false, "task", kFile},
+    TaskSection{"start", false, "start", kStart},
+    TaskSection{"goals", true, "goal", kGoal},
+    TaskSection{"limits", true, "limit", kLimit},
+    TaskSection{"objectives", true, "objective", kObjective},
+    TaskSection{"contacts", true, "contact", kContact},
+    TaskSection{"obstacles", true, "obstacle", kObstacle},
+    TaskSection{"solids", true, "solid", kSolid},
+    TaskSection{"collision", false, "collision", kCollision},
+    TaskSection{"payload", false, "payload", kPayload},
+    TaskSection{"guess", false, "guess", kGuess},
+};
+
+}  // namespace
+
+std::span<const TaskSection> task_sections() { return kSections; }
+
+const TaskSection& task_section(std::string_view key) {
+  for (const TaskSection& section : kSections) {
+    if (section.key == key) return section;
+  }
+  throw std::logic_error("no such section of a task");
+}
+
+const char* to_string(Collocation c) {
+  static const char* const names[] = {"none", "euler", "trapezoidal", "hermite-simpson"};
+  return names[static_cast<int>(c)];
+}
+
+}  // namespace kinegraph

@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kinegraph/solve/sqp_search.hpp"
+
+// Constraints as costs: what starts a search from afar, what makes violations small where the filter accepts nothing,
+// and the soft problem itself. Levenberg-Marquardt on
+//
+//     Φ = κ f + ½ Σ w c² + ½ Σ v min(0, g)²
+//
+// in the same elimination: hard rows with the compliance C = 1/w,  [κH + Gᵀ v G + λD  Jᵀ; J  −1/w] [dx; p] = −[∇; c].
+namespace kinegraph {
+namespace {
+
+constexpr double kLeastDamping = 1e-8, kMostDamping = 1e16;
+constexpr double kThreshold = 1e-7;  // H + λD and C are positive: any order of pivots will do
+
+}  // namespace
+
+SqpSearch::Penalty SqpSearch::warm_penalty() const {
+  Penalty p;
+  const double weight = 1 / (options_.warm_sigma * options_.warm_sigma);
+  p.equality.setConstant(hard_, weight);
+  p.inequality.setConstant(slacks_, weight);
+  p.iterations = options_.warm_iterations;
+  p.fall = 1e-3;
+  return p;
+}
+
+SqpSearch::Penalty SqpSearch::restoration_penalty() const {
+  Penalty p;
+  p.equality.setOnes(hard_);
+  p.inequality.setOnes(slacks_);
+  p.cost = 0;
+  p.iterations = std::max(100, options_.max_iterations / 2);
+  p.phase = SqpIteration::Phase::restoration;
+  if (!options_.violation_weight) return p;
+  for (int f = 0; f < problem_.graph().size(); ++f) {
+    const BoundFactor& bound = problem_.graph()[f];
+    const int first = problem_.structure().row[f];
+    if (first < 0 || bound.role == Role::cost || (bound.role == Role::inequality && slacks_ == 0)) continue;
+    const double weight = options_.violation_weight(bound);
+    (bound.role == Role::equality ? p.equality : p.inequality)
+        .segment(first, bound.factor->rows())
+        .setConstant(weight * weight);
+  }
+  return p;
+}
+
+SqpSearch::Penalty SqpSearch::soft_penalty() const {
+  Penalty p;
+  p.equality.setOnes(hard_);
+  p.inequality.setOnes(slacks_);
+  for (int f = 0; f < problem_.graph().size(); ++f) {
+    const BoundFactor& bound = problem_.graph()[f];
+    const int first = problem_.structure().row[f];
+    if (first < 0 || bound.role == Role::cost || (bound.role == Role::inequality && slacks_ == 0)) continue;
+    for (int r = 0; r < bound.factor->rows(); ++r) {
+      const double w = bound.noise.weight(r, r);
+      (bound.role == Role::equality ? p.equality : p.inequality)[first + r] = w * w;
+    }
+  }
+  p.iterations = options_.max_iterations;
+  p.fall = 1e-11;
+  return p;
+}
+
+double SqpSearch::penalty_of(const Penalty& penalty, const HorizonPoint& p) const {
+  double sum = p.cost;
+  for (int i = 0; i < hard_; ++i) sum += 0.5 * penalty.equality[i] * p.equality[i] * p.equality[i];
+  for (int i = 0; i < slacks_; ++i) {
+    const double g = std::min(0.0, p.inequality[i]);
+    sum += 0.5 * penalty.inequality[i] * g * g;
+  }
+  return sum;
+}
+
+/// dx_ and what the model says it gains; false where the system has no answer.
+bool SqpSearch::penalty_step(const Penalty& penalty, double damping) {
+  diagonal_.head(n_) = damping * penalty_scale_;
+  diagonal_.tail(hard_) = -penalty.equality.cwiseInverse();
+  elimination_.factor(matrix_, {diagonal_.data(), static_cast<std::size_t>(diagonal_.size())});
+  ++factorizations_;
+  if (!elimination_.is_minimum()) return false;
+  target_ = problem_.gradient();
+  for (int i = 0; i < slacks_; ++i) pull_z_[i] = -penalty.inequality[i] * std::min(0.0, point_.inequality[i]);
+  pull_y_.setZero();
+  problem_.add_transposed(pull_y_, pull_z_, target_);
+  rhs_.head(n_) = -target_;
+  rhs_.tail(hard_) = -point_.equality;
+  elimination_.solve(rhs_);
+  dx_ = rhs_.head(n_);
+  pull_y_ = penalty.equality.cwiseProduct(point_.equality);
+  penalty_gradient_ = problem_.gradient();
+  problem_.add_transposed(pull_y_, pull_z_, penalty_gradient_);
+  predicted_ = 0.5 * dx_.dot(damping * penalty_scale_.cwiseProduct(dx_) - penalty_gradient_);
+  pull_y_ = rhs_.tail(hard_);
+  return std::isfinite(predicted_);
+}
+
+SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool stop_when_acceptable) {
+  static const Eigen::VectorXd none;
+  problem_.set_cost_weight(penalty.cost);
+  problem_.linearize(point_);
+  elimination_.set_threshold(kThreshold);
+  double value = penalty_of(penalty, point_), damping = 1e-3, growth = 2;
+  const double theta = theta_;
+  int slow = 0;
+  PenaltyEnd end = PenaltyEnd::limit;
+  Eigen::VectorXd active = Eigen::VectorXd::Zero(slacks_);
+  penalty_scale_.setZero();
+  for (int i = 0; i < penalty.iterations && end == PenaltyEnd::limit; ++i) {
+    for (int r = 0; r < slacks_; ++r) active[r] = point_.inequality[r] < 0 ? penalty.inequality[r] : 0;
+    problem_.assemble(none, none, active, matrix_);
+    target_ = problem_.column_norms();
+    problem_.add_squared_columns(penalty.equality, active, target_);
+    penalty_scale_ = penalty_scale_.cwiseMax(target_).cwiseMax(1e-8);
+    const auto buffer = problem_.values().buffer();
+    base_.assign(buffer.begin(), buffer.end());
+    bool taken = false;
+    while (!taken && damping < kMostDamping) {
+      if (penalty_step(penalty, damping)) {
+        if (predicted_ <= 1e-15 * value || value == 0) break;
+        move(1, dx_);
+        problem_.evaluate(trial_);
+        const double gain = trial_.finite() ? (value - penalty_of(penalty, trial_)) / predicted_ : -1;
+        if (gain > 1e-4) {
+          taken = true;
+          damping = std::max(kLeastDamping, damping * std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3)));
+          growth = 2;
+          break;
+        }
+      }
+      damping *= growth;
+      growth *= 2;
+    }
+    penalty_damping_ = damping;
+    if (!taken) {
+      std::copy(base_.begin(), base_.end(), problem_.values().buffer().begin());
+      end = PenaltyEnd::converged;
+      break;
+    }
+    const double now = penalty_of(penalty, trial_);
+    slow = value - now <= penalty.fall * value ? slow + 1 : 0;
+    value = now;
+    problem_.linearize(point_);
+    if (penalty.phase == SqpIteration::Phase::restoration)
+      ++iteration_;
+    else
+      ++warm_iterations_;
+    if (!tell(penalty.phase, 1))
+      end = PenaltyEnd::interrupted;
+    else if (slow >= 3)
+      end = PenaltyEnd::converged;
+    else if (stop_when_acceptable && good_enough(theta))
+      end = PenaltyEnd::good;
+  }
+  elimination_.set_threshold(linear::HorizonElimination::kThreshold);
+  problem_.set_cost_weight(1);
+  problem_.linearize(point_);
+  return end;
+}
+
+/// Slacks for the present point, as near to the rows as the barrier allows.
+void SqpSearch::reset_slacks() {
+  for (int i = 0; i < slacks_; ++i) s_[i] = std::max(point_.inequality[i], std::min(s_[i], barrier_));
+}
+
+/// Whether the search may go on from here: less than nine tenths of the violation, and new to the filter.
+bool SqpSearch::good_enough(double theta) {
+  trial_s_ = s_;
+  for (int i = 0; i < slacks_; ++i) trial_s_[i] = std::max(point_.inequality[i], std::min(s_[i], barrier_));
+  const double now = theta_of(point_, trial_s_);
+  if (now > 0.5 * theta) return false;
+  problem_.set_cost_weight(1);
+  problem_.evaluate(trial_);
+  const bool accepted = filter_.accepts(now, merit_of(trial_, trial_s_));
+  problem_.set_cost_weight(0);
+  return accepted;
+}
+
+SqpSearch::Outcome SqpSearch::restore() {
+  ++iteration_;
+  if (iteration_ > options_.max_iterations) return Outcome::limit;
+  if (violation_of(point_) <= options_.violation_tolerance * 10 && theta_ <= theta_min_) {
+    extra_damping_ = extra_damping_ == 0 ? 1e-4 : extra_damping_ * 100;  // shorter steps, more along the gradient
+    filter_.clear(theta_max_);
+    const bool feasible = violation_of(point_) <= options_.violation_tolerance;
+    if (feasible && error(0) <= 1e3 * options_.optimality_tolerance && extra_damping_ > 1) return Outcome::converged;
+    return extra_damping_ < 1e12 ? Outcome::accepted : Outcome::rejected;
+  }
+  ++restorations_;
+  filter_.add((1 - 1e-5) * theta_, merit_);
+  const PenaltyEnd end = minimize_penalty(restoration_penalty(), restorations_ < 20);
+  if (end == PenaltyEnd::interrupted) return Outcome::interrupted;
+  if (end != PenaltyEnd::good && violation_of(point_) > options_.violation_tolerance) return Outcome::infeasible;
+  if (end != PenaltyEnd::good) filter_.clear(theta_max_);
+  reset_slacks();
+  for (int i = 0; i < slacks_; ++i) z_[i] = barrier_ / s_[i];
+  y_.setZero();
+  extra_damping_ = 0;
+  return Outcome::accepted;
+}
+
+SqpReport SqpSearch::solve_soft() {
+  const PenaltyEnd end = minimize_penalty(soft_penalty(), false);
+  iteration_ = warm_iterations_;
+  warm_iterations_ = 0;
+  if (end == PenaltyEnd::interrupted) return report(SqpStatus::interrupted);
+  return report(end == PenaltyEnd::converged ? SqpStatus::converged : SqpStatus::max_iterations);
+}
+
+}  // namespace kinegraph

@@ -1,0 +1,239 @@
+#include "kinegraph/task/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "kinegraph/task/plan_guess.hpp"
+#include "kinegraph/task/plan_roll_out.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+using build::PlanProblem;
+using build::PlanSample;
+using build::PlanSetting;
+using Clock = std::chrono::steady_clock;
+
+/// Of the penalty method: where the start is far off, it finds better minima than the search for a feasible point does.
+constexpr int kWarmIterations = 100, kNearIterations = 10;
+/// Between knots a motion may pass limits that hold at the knots. Then these are drawn in, and it is solved again.
+constexpr int kMostRounds = 5;
+constexpr double kLimitTolerance = 1e-7;
+constexpr int kBetween = 10;  ///< samples per step at which that is looked at
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Laws of nature and of the calculus: where not all can hold, goals and limits yield, and are named.
+bool is_law(const BoundFactor& bound) {
+  static const char* const laws[] = {"dynamics", "euler", "trapezoidal", "hermite", "simpson"};
+  return std::any_of(std::begin(laws), std::end(laws),
+                     [&](const char* law) { return bound.factor->name().starts_with(law); });
+}
+
+SqpOptions solver_options(const PlanOptions& options, bool far) {
+  SqpOptions out;
+  out.max_iterations = options.max_iterations;
+  out.violation_tolerance = options.tolerance;
+  out.warm_iterations = far ? kWarmIterations : kNearIterations;
+  out.hinges = out.soft_equalities = options.soft > 0;
+  out.threads = options.threads;
+  out.violation_weight = [](const BoundFactor& bound) { return is_law(bound) ? 100.0 : 1.0; };
+  out.on_iteration = options.on_iteration;
+  out.progress = options.progress;
+  return out;
+}
+
+/// Which constraint, when, by how much: the worst few.
+Failure no_plan(const PlanSetting& setting, const SqpReport& report) {
+  if (report.status == SqpStatus::interrupted) return Failure::interrupted();
+  Failure failure{Failure::Kind::no_answer, {}};
+  const auto say = [&](std::string text) { failure.diagnostics.push_back({Severity::error, {}, std::move(text)}); };
+  say(fmt::format("no plan: {} after {} iterations, violation {:.3g}",
+                  report.message.empty() ? name(report.status) : report.message, report.iterations, report.violation));
+  constexpr std::size_t most = 5;
+  for (std::size_t i = 0; i < std::min(most, report.violations.size()); ++i) {
+    const Violation& v = report.violations[i];
+    const std::string when = v.step == kNoStep ? "" : fmt::format(" at t = {:.4g} s", setting.time(v.step));
+    say(fmt::format("cannot be met: {}{}: off by {:.4g}", v.name, when, v.amount));
+  }
+  if (report.violations.size() > most) say(fmt::format("and {} more such", report.violations.size() - most));
+  return failure;
+}
+
+Trajectory trajectory_of(const PlanProblem& problem) {
+  const PlanSetting& setting = *problem.setting;
+  Trajectory out(plan_columns(setting));
+  const auto write = [&](int knot, bool middle) {
+    const PlanSample sample = problem.sample(knot, middle);
+    double* row = out.append(setting.time(knot) + (middle ? setting.task.step() / 2 : 0));
+    for (const Eigen::VectorXd* part : {&sample.q, &sample.v, &sample.a}) {
+      row = std::copy(part->begin(), part->end(), row);
+    }
+    std::fill_n(row, setting.tree->freedoms(), 0.0);
+    for (std::size_t m = 0; m < setting.motors.size(); ++m) row[setting.motors[m]] = sample.u[m];
+    row += setting.tree->freedoms();
+    for (const Eigen::Vector3d& f : sample.forces) row = std::copy_n(f.data(), 3, row);
+  };
+  for (int k = 0; k < setting.knots(); ++k) {
+    write(k, false);
+    if (setting.has_middles() && k < setting.task.steps) write(k, true);
+  }
+  return out;
+}
+
+void tell_torques(const PlanSetting& setting, const Trajectory& plan, PlanSummary& summary) {
+  const int first = setting.tree->stored() + 2 * setting.tree->freedoms();
+  for (const int motor : setting.motors) {
+    double peak = 0, square = 0;
+    for (int i = 0; i < plan.samples(); ++i) {
+      const double tau = plan.at(i, first + motor);
+      peak = std::max(peak, std::abs(tau));
+      const double left = i > 0 ? plan.times()[i] - plan.times()[i - 1] : 0;
+      const double right = i + 1 < plan.samples() ? plan.times()[i + 1] - plan.times()[i] : 0;
+      square += 0.5 * (left + right) * tau * tau;
+    }
+    summary.torques.push_back(setting.tree->torque_names()[motor]);
+    summary.torque_peak.push_back(peak);
+    summary.torque_square.push_back(square);
+  }
+}
+
+void tell_clearance(const PlanSetting& setting, const Trajectory& motion, PlanSummary& summary) {
+  summary.has_clearance = !setting.pairs.empty() && motion.samples() > 0;
+  summary.clearance = std::numeric_limits<double>::infinity();
+  for (int i = 0; summary.has_clearance && i < motion.samples(); ++i) {
+    const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(motion.row(i), setting.tree->stored());
+    const int knot = static_cast<int>(motion.times()[i] / setting.task.step() + 1e-9);
+    const auto [distance, pair] = build::least_distance(setting, q, knot);
+    if (distance >= summary.clearance) continue;
+    summary.clearance = distance;
+    summary.nearest = fmt::format("{} at {:.4g} s", setting.pairs[pair].name, motion.times()[i]);
+  }
+}
+
+/// `asked`: with the limits and the margin of the task, not those that were drawn in.
+void tell_roll_out(const PlanProblem& problem, const PlanSetting& asked, const PlanOptions& options,
+                   PlanResult& result) {
+  PlanSummary& summary = result.summary;
+  if (options.roll_out > 0) {
+    result.motion = roll_out(problem, options.roll_out);
+    summary.rolled_out = true;
+    summary.roll_out_until = result.motion.samples() > 0 ? result.motion.times().back() : 0;
+  }
+  const Trajectory between = between_knots(problem, kBetween);
+  summary.limits = exceeded_limits(asked, between);
+  if (!summary.limits.empty()) summary.limit_excess = summary.limits.front().excess;
+  tell_clearance(asked, between, summary);
+  summary.misses = goal_misses(problem, result.motion);
+  for (const GoalMiss& miss : summary.misses) {
+    if (miss.what != "rest") summary.miss_max = std::max(summary.miss_max, miss.roll_out);
+  }
+}
+
+}  // namespace
+
+Result<Planner> Planner::make(const Model& model, const PlanTask& task, const PlanOptions& options) {
+  Result<PlanSetting> setting = PlanSetting::make(model, task);
+  if (!setting) return setting.failure();
+  Planner planner;
+  planner.options_ = options;
+  const double sigma = options.soft > 0 ? options.soft : 1;
+  planner.problem_ =
+      std::make_unique<PlanProblem>(PlanProblem::make(std::make_shared<const PlanSetting>(*std::move(setting)), sigma));
+  planner.asked_ = planner.problem_->setting;
+  if (const auto done = set_guess(*planner.problem_, options); !done) return done.failure();
+  Result<Sqp> solver = Sqp::make(planner.problem_->graph, planner.problem_->values);
+  if (!solver) return solver.failure();
+  planner.solver_ = std::make_unique<Sqp>(*std::move(solver));
+  return planner;
+}
+
+Result<PlanResult> Planner::solve(bool warm) {
+  const Clock::time_point start = Clock::now();
+  PlanResult result;
+  for (int round = 1;; ++round) {
+    const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
+    const Result<SqpReport> report = solver_->solve(problem_->values, solver_options(options_, far), warm || round > 1);
+    if (!report) return report.failure();
+    if (!report->converged() && options_.soft == 0) return no_plan(*problem_->setting, *report);
+    result = {};
+    result.summary.solver = *report;
+    result.summary.rounds = round;
+    tell_roll_out(*problem_, *asked_, options_, result);
+    if (options_.soft > 0 || round == kMostRounds || !draw_in(result)) break;
+  }
+  PlanSummary& summary = result.summary;
+  summary.knots = problem_->setting->knots();
+  summary.variables = solver_->structure().unknowns;
+  result.trajectory = trajectory_of(*problem_);
+  tell_torques(*problem_->setting, result.trajectory, summary);
+  summary.solve_s = summary.wall_s = seconds_since(start);
+  return result;
+}
+
+/// Limits and margins tighter by what the motion exceeds them, and a graph with those; false: there is no need.
+bool Planner::draw_in(const PlanResult& result) {
+  const PlanSetting& now = *problem_->setting;
+  auto setting = std::make_shared<PlanSetting>(now);
+  const int n = now.tree->freedoms(), joints = now.state.joints;
+  bool any = false;
+  const auto amount = [](double excess) { return 1.2 * excess + kLimitTolerance; };
+  for (const LimitCheck& limit : result.summary.limits) {
+    if (limit.excess < kLimitTolerance) continue;
+    any = true;
+    for (int j = 0; j < joints; ++j) {
+      if (limit.name == now.tree->position_names()[now.tree->stored() - joints + j]) {
+        setting->lower[j] += amount(limit.excess);
+        setting->upper[j] -= amount(limit.excess);
+      }
+      if (limit.name == now.tree->velocity_names()[n - joints + j]) setting->speed[j] -= amount(limit.excess);
+    }
+    for (std::size_t m = 0; m < now.motors.size(); ++m) {
+      if (limit.name == now.tree->torque_names()[now.motors[m]]) setting->effort[m] -= amount(limit.excess);
+    }
+  }
+  if (result.summary.has_clearance && result.summary.clearance < asked_->margin) {
+    any = true;
+    setting->margin += amount(asked_->margin - result.summary.clearance);
+  }
+  if (!any) return false;
+  const SqpDuals duals = solver_->duals();
+  PlanProblem tighter = PlanProblem::make(std::move(setting), 1);
+  std::copy(problem_->values.buffer().begin(), problem_->values.buffer().end(), tighter.values.buffer().begin());
+  auto kept = std::make_unique<PlanProblem>(std::move(tighter));
+  Result<Sqp> solver = Sqp::make(kept->graph, kept->values);
+  if (!solver) return false;
+  solver_ = std::make_unique<Sqp>(*std::move(solver));
+  problem_ = std::move(kept);
+  solver_->set_duals(duals);
+  return true;
+}
+
+Result<PlanResult> Planner::plan() { return solve(false); }
+
+Result<PlanResult> Planner::replan(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+  auto setting = std::make_shared<PlanSetting>(*problem_->setting);
+  setting->start_q = q;
+  setting->start_v = v;
+  problem_->setting = std::move(setting);
+  PlanSample start = problem_->sample(0);
+  start.q = q;
+  start.v = v;
+  problem_->set(0, false, start);
+  return solve(true);
+}
+
+Result<PlanResult> plan(const Model& model, const PlanTask& task, const PlanOptions& options) {
+  const Clock::time_point start = Clock::now();
+  Result<Planner> planner = Planner::make(model, task, options);
+  if (!planner) return planner.failure();
+  Result<PlanResult> result = planner->plan();
+  if (result) result->summary.wall_s = seconds_since(start);
+  return result;
+}
+
+}  // namespace kinegraph::task

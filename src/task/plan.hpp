@@ -1,0 +1,90 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kinegraph/base/progress.hpp"
+#include "kinegraph/build/plan.hpp"
+#include "kinegraph/model/trajectory.hpp"
+#include "kinegraph/solve/sqp.hpp"
+
+namespace kinegraph::task {
+
+struct PlanOptions {
+  double soft = 0;  ///< σ of dynamics, collocation, contacts and goals as costs, inequalities as hinges (003); 0: hard
+  int max_iterations = 500;
+  double tolerance = 1e-9;            ///< of what must hold
+  int roll_out = 10;                  ///< steps of the roll-out per step of the plan; 0: none
+  const Trajectory* guess = nullptr;  ///< an earlier plan to start from
+  int threads = 1;
+  unsigned long seed = 0;  ///< of inverse kinematics
+  std::function<void(const SqpIteration&)> on_iteration;
+  Progress progress;
+};
+
+/// How far a goal is missed.
+struct GoalMiss {
+  std::string goal;  ///< its name
+  std::string what;  ///< "pole.q", "hand", "rest"
+  std::string unit;  ///< "rad", "m", "rad/s or m/s"
+  double time = 0;
+  double plan = 0, roll_out = 0;  ///< in the plan, and in the motion that its torques make
+};
+
+/// A limit that the motion between the knots leaves, at a tenth of the steps.
+struct LimitCheck {
+  std::string name;   ///< "elbow.q"
+  double excess = 0;  ///< beyond the limit; negative: short of it
+  double time = 0;
+};
+
+struct PlanSummary {
+  SqpReport solver;
+  double solve_s = 0, wall_s = 0;
+  int variables = 0, knots = 0;
+  int rounds = 1;  ///< solved again with tighter limits, until they hold between the knots too
+  std::vector<GoalMiss> misses;
+  double miss_max = 0;  ///< of the roll-out: rad or m, at rest rates are not counted
+  bool rolled_out = false;
+  double roll_out_until = 0;                       ///< s; before the horizon: it fell there
+  std::vector<LimitCheck> limits;                  ///< those exceeded in the motion between the knots, worst first
+  double limit_excess = 0;                         ///< the largest; 0 if none is
+  std::vector<std::string> torques;                ///< "elbow.tau"
+  std::vector<double> torque_peak, torque_square;  ///< largest; ∫ τ² dt, by the trapezoidal rule
+  double clearance = 0;                            ///< least distance to obstacles, at a tenth of the steps
+  bool has_clearance = false;
+  std::string nearest;  ///< "hand - ball"
+};
+
+struct PlanResult {
+  Trajectory trajectory;  ///< q v a tau of every joint, forces of contacts: at knots and middles
+  Trajectory motion;      ///< the roll-out, at a tenth of the steps
+  PlanSummary summary;
+};
+
+/// A motion with its torques that does what the task asks. No answer: names what cannot be met, when and by how much.
+Result<PlanResult> plan(const Model& model, const PlanTask& task, const PlanOptions& options = {});
+
+/// The same again and again: keeps the graph and the multipliers, so that a plan from another start follows quickly.
+class Planner {
+ public:
+  static Result<Planner> make(const Model& model, const PlanTask& task, const PlanOptions& options);
+  Result<PlanResult> plan();
+  /// From another state; starts from the last plan.
+  Result<PlanResult> replan(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  const build::PlanProblem& problem() const { return *problem_; }
+
+ private:
+  Planner() = default;
+  Result<PlanResult> solve(bool warm);
+  bool draw_in(const PlanResult& result);
+
+  PlanOptions options_;
+  std::shared_ptr<const build::PlanSetting> asked_;  // as the task says; that of the problem may be drawn in
+  std::unique_ptr<build::PlanProblem> problem_;      // stays where it is: the solver looks at its graph
+  std::unique_ptr<Sqp> solver_;
+};
+
+}  // namespace kinegraph::task

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "kinegraph/task/plan.hpp"
+
+namespace kinegraph::task {
+
+/// What the torques of a plan really do: forward dynamics by elimination, integrated by a Runge-Kutta method of fourth
+/// order with `divisions` steps per step of the plan, torques and contact forces between the knots as the collocation
+/// means them (held, linear, quadratic). Columns as those of the plan. Ends early where it cannot go on.
+Trajectory roll_out(const build::PlanProblem& problem, int divisions);
+
+/// The motion that a plan means between its knots, at `divisions` samples per step: positions on the cubic through both
+/// ends and their rates, rates on the cubic through theirs, torques and forces as in the roll-out.
+Trajectory between_knots(const build::PlanProblem& problem, int divisions);
+
+/// How far all goals are missed: in the plan, and in its roll-out (unless that is empty).
+std::vector<GoalMiss> goal_misses(const build::PlanProblem& problem, const Trajectory& motion);
+
+/// Limits of position, speed and torque that a motion leaves, worst first.
+std::vector<LimitCheck> exceeded_limits(const build::PlanSetting& setting, const Trajectory& motion);
+
+/// The names of a plan's columns: q v a tau of all joints, forces of contacts.
+std::vector<std::string> plan_columns(const build::PlanSetting& setting);
+
+}  // namespace kinegraph::task

@@ -1,0 +1,190 @@
+#include "kinegraph/task/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kinegraph/task/plan_roll_out.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+/// A mass on a slide along x, and a pole that hangs on it.
+Model cart_pole() {
+  Model model;
+  Robot& robot = model.robot;
+  for (const char* name : {"cart_body", "pole_body"}) {
+    Link link;
+    link.name = name;
+    link.has_inertia = true;
+    robot.links.push_back(link);
+  }
+  robot.links[0].inertia = {20, Vector3d::Zero(), Matrix3d::Identity() * 0.01};
+  robot.links[1].inertia = {0.3, {0, 0, -0.15}, Vector3d(0.00225, 0.00225, 1e-5).asDiagonal()};
+  Joint cart, pole;
+  cart.name = "cart";
+  cart.type = JointType::prismatic;
+  cart.child = LinkIndex(0);
+  cart.axis = Vector3d::UnitY();
+  pole.name = "pole";
+  pole.type = JointType::continuous;
+  pole.parent = LinkIndex(0);
+  pole.child = LinkIndex(1);
+  pole.axis = Vector3d::UnitX();
+  robot.joints = {cart, pole};
+  return model;
+}
+
+/// The cart alone, from rest to rest.
+PlanTask push(double horizon, int steps, Collocation rule) {
+  PlanTask task;
+  task.horizon = horizon;
+  task.steps = steps;
+  task.collocation = rule;
+  TaskGoal goal;
+  goal.name = "there";
+  goal.time = goal.until = horizon;
+  goal.joints = {{{"cart", {}}, 1.0}};
+  goal.rest = true;
+  task.goals = {goal};
+  task.objectives = {{{}, TaskObjective::Type::torque, 10, {}}};
+  return task;
+}
+
+Model cart_alone() {
+  Model model = cart_pole();
+  model.robot.links.pop_back();
+  model.robot.joints.pop_back();
+  return model;
+}
+
+PlanTask swing_up() {
+  PlanTask task = push(2, 50, Collocation::trapezoidal);
+  task.passive = {{"pole", {}}};
+  task.goals[0].joints.push_back({{"pole", {}}, M_PI});
+  task.guess.type = TaskGuess::Type::rest;
+  return task;
+}
+
+/// Least ∫F² from rest to rest over a distance d in a time T: F = 6 m d / T² (1 − 2 t / T). Knots at the ends count
+/// half in the motion, but wholly in the sum of squares: their force is half of that.
+TEST(Plan, LeastForceOfAMassIsAStraightLine) {
+  const Result<PlanResult> plan = task::plan(cart_alone(), push(2, 40, Collocation::trapezoidal));
+  ASSERT_TRUE(plan) << plan.failure().to_string();
+  EXPECT_LT(plan->summary.solver.violation, 1e-9);
+  const int F = plan->trajectory.find("cart.tau"), a = plan->trajectory.find("cart.a");
+  const double slope = plan->trajectory.at(4, F) / 0.8;  // t = 0.2
+  EXPECT_NEAR(slope, 6 * 20 / 4.0, 0.05 * 30);
+  for (int k = 1; k < 40; ++k) EXPECT_NEAR(plan->trajectory.at(k, F), slope * (1 - 0.05 * k), 1e-6);
+  EXPECT_NEAR(plan->trajectory.at(0, F), slope / 2 * (1 - 0.05 / 2), 1e-6);
+  // The rule is exact for the speed, and wrong by h²/12 (a_N − a_0) for the place.
+  const double jump = plan->trajectory.at(40, a) - plan->trajectory.at(0, a);
+  EXPECT_NEAR(plan->summary.miss_max, 0.05 * 0.05 / 12 * std::abs(jump), 1e-9);
+}
+
+TEST(Plan, EveryCollocationMeetsItsOrder) {
+  // Euler holds its force, the trapezoidal rule is exact for straight lines, Hermite-Simpson for parabolas.
+  for (const Collocation rule : {Collocation::trapezoidal, Collocation::hermite_simpson}) {
+    const Result<PlanResult> plan = task::plan(cart_alone(), push(1, 10, rule));
+    ASSERT_TRUE(plan) << plan.failure().to_string();
+    EXPECT_LT(plan->summary.miss_max, rule == Collocation::trapezoidal ? 1e-2 : 1e-6) << to_string(rule);
+  }
+  EXPECT_TRUE(task::plan(cart_alone(), push(1, 10, Collocation::euler)));
+}
+
+TEST(Plan, SwingsAPoleUpAndTheTorquesReallyDo) {
+  const Result<PlanResult> plan = task::plan(cart_pole(), swing_up());
+  ASSERT_TRUE(plan) << plan.failure().to_string();
+  EXPECT_LT(plan->summary.solver.violation, 1e-9);
+  EXPECT_LT(plan->summary.misses[1].plan, 1e-9);
+  EXPECT_LT(plan->summary.miss_max, 0.1);  // at 25 steps per second
+  const int passive = plan->trajectory.find("pole.tau");
+  for (int k = 0; k < plan->trajectory.samples(); ++k) EXPECT_EQ(plan->trajectory.at(k, passive), 0);
+}
+
+TEST(Plan, LimitsHoldBetweenTheKnotsToo) {
+  PlanTask task = push(1, 20, Collocation::trapezoidal);
+  TaskLimit limit;
+  limit.joint = {"cart", {}};
+  limit.velocity = 1.2;
+  limit.torque = 160;
+  task.limits = {limit};
+  const Result<PlanResult> plan = task::plan(cart_alone(), task);
+  ASSERT_TRUE(plan) << plan.failure().to_string();
+  EXPECT_LT(plan->summary.limit_excess, 1e-6);
+  EXPECT_LT(plan->summary.torque_peak[0], 160 + 1e-6);
+}
+
+TEST(Plan, NamesWhatCannotBeMet) {
+  PlanTask task = push(1, 20, Collocation::trapezoidal);
+  TaskLimit limit;
+  limit.joint = {"cart", {}};
+  limit.torque = 30;  // 120 N are needed at least: 4 m d / T² = 80 N bang-bang
+  task.limits = {limit};
+  const Result<PlanResult> plan = task::plan(cart_alone(), task);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.failure().exit_status(), 1);
+  const std::string why = plan.failure().to_string();
+  EXPECT_NE(why.find("cannot be met: "), std::string::npos) << why;
+  EXPECT_TRUE(why.find("there: cart.q") != std::string::npos || why.find("limit: cart.tau") != std::string::npos)
+      << why;
+  EXPECT_NE(why.find(" s: off by "), std::string::npos) << why;
+}
+
+TEST(Plan, RefusesNamesAndTimesThatAreNotThere) {
+  PlanTask task = push(1, 20, Collocation::trapezoidal);
+  task.goals[0].joints[0].first = {"cat", {"t.yaml", 3, 4}};
+  task.goals[0].time = task.goals[0].until = 0.33;
+  task.limits = {{{}, {"polo", {"t.yaml", 5, 6}}, {}, 1.0, {}}};
+  const Result<PlanResult> plan = task::plan(cart_pole(), task);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.failure().exit_status(), 2);
+  const std::string why = plan.failure().to_string();
+  EXPECT_NE(why.find("t.yaml:3:4: error: unknown joint 'cat'; did you mean 'cart'?"), std::string::npos) << why;
+  EXPECT_NE(why.find("t.yaml:5:6: error: unknown joint 'polo'; did you mean 'pole'?"), std::string::npos) << why;
+  EXPECT_NE(why.find("time: must be a multiple of the step 0.05 s, is 0.33; nearest 0.35"), std::string::npos) << why;
+}
+
+TEST(Plan, AnotherStartFollowsFromTheLastPlan) {
+  Result<Planner> planner = Planner::make(cart_pole(), swing_up(), {});
+  ASSERT_TRUE(planner);
+  const Result<PlanResult> first = planner->plan();
+  ASSERT_TRUE(first) << first.failure().to_string();
+  const Result<PlanResult> second = planner->replan(Eigen::Vector2d(0.02, 0.05), Eigen::Vector2d(0, 0.1));
+  ASSERT_TRUE(second) << second.failure().to_string();
+  EXPECT_EQ(second->trajectory.at(0, second->trajectory.find("pole.q")), 0.05);
+  EXPECT_LT(second->summary.solver.violation, 1e-9);
+  EXPECT_LT(second->summary.solver.iterations, first->summary.solver.iterations);
+}
+
+TEST(Plan, StartsFromAnEarlierPlan) {
+  const Result<PlanResult> first = task::plan(cart_pole(), swing_up());
+  ASSERT_TRUE(first);
+  PlanOptions options;
+  options.guess = &first->trajectory;
+  const Result<PlanResult> again = task::plan(cart_pole(), swing_up(), options);
+  ASSERT_TRUE(again) << again.failure().to_string();
+  EXPECT_NEAR(again->summary.solver.cost, first->summary.solver.cost, 1e-6 * first->summary.solver.cost);
+}
+
+/// A mass that is taken along half-way: the same acceleration asks for more force from then on.
+TEST(Plan, APayloadIsCarriedFromItsTimeOn) {
+  PlanTask task = push(2, 40, Collocation::trapezoidal);
+  TaskGoal stop = task.goals[0];
+  stop.time = stop.until = 1;
+  stop.joints[0].second = 0.5;
+  task.goals.insert(task.goals.begin(), stop);
+  task.payload.emplace().link = {"cart_body", {}};
+  task.payload->from = 1;
+  task.payload->inertia.mass = 20;
+  const Result<PlanResult> plan = task::plan(cart_alone(), task);
+  ASSERT_TRUE(plan) << plan.failure().to_string();
+  EXPECT_LT(plan->summary.miss_max, 2e-2);
+  const int F = plan->trajectory.find("cart.tau"), a = plan->trajectory.find("cart.a");
+  for (int k = 0; k < 41; ++k) {
+    EXPECT_NEAR(plan->trajectory.at(k, F), (k < 20 ? 20 : 40) * plan->trajectory.at(k, a), 1e-7);
+  }
+}
+
+}  // namespace
+}  // namespace kinegraph::task
