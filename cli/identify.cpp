@@ -85,7 +85,7 @@ class Identify final : public Verb {
   std::string step_, fit_ = "states", kappa_ = "100", compliance_ = "1e-8", relaxation_ = "20ms", loss_ = "none", from_,
                      to_;
   std::string validate_from_, noise_, smoothing_ = "10", iterations_ = "30", compare_, columns_, save_;
-  bool richardson_ = false;
+  bool richardson_ = false, held_ = false;
 };
 
 void Identify::declare(CLI::App& app) {
@@ -115,6 +115,7 @@ void Identify::declare(CLI::App& app) {
   app.add_option("--validate-from", validate_from_, "what is later in the recordings is not fitted but foretold")
       ->type_name("T");
   repeats(app.add_option("--horizon", horizons_, "also predict so far ahead, from every state; may be repeated"), "T");
+  app.add_flag("--held", held_, "recorded inputs keep each value until the next, as a controller's commands do");
   app.add_flag("--richardson", richardson_, "also at half the step, extrapolated to none");
   app.add_option("--compare", compare_, "friction of joints in several forms, see below")->type_name("NAME,...");
   app.add_option("--columns", columns_, "names for the columns of the logs, the first is t")->type_name("t,NAME,...");
@@ -222,6 +223,7 @@ task::IdentifyOptions Identify::read_options(OptionReader& reader) {
   }
   options.compare = split_list(compare_);
   options.richardson = richardson_;
+  options.held = held_;
   options.iterations = static_cast<int>(reader.whole("iterations", iterations_, 1, 10000));
   check_files(reader);
   if (reader.ok()) {

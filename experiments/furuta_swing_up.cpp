@@ -49,6 +49,8 @@ int main() {
   for (const auto& [name, value] : kStarts) options.free.push_back({name});
   options.free.push_back({"gravity.direction"});
   options.step = 0.01;
+  options.held = true;
+  options.compliance = plan.regularization.compliance;
   options.keep = false;
   const Result<task::IdentifyResult> result = task::identify(guess, {recording}, {}, options);
   if (!result) {

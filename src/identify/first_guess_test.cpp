@@ -105,7 +105,7 @@ TEST(FirstGuess, WhatNoReadingTellsFollowsTheMachinesOwnMotion) {
   const auto torque = [](double t) { return 0.05 * std::sin(8 * t); };
   for (int k = 0; k < steps; ++k) {
     step::StepInput input(*mechanism, h);
-    input.torque[0] = torque((k + 0.5) * h);
+    input.torque[0] = torque(k * h);
     ASSERT_TRUE(stepper.advance(pose.data(), v.data(), input, grips.data(), after.data()));
     v = after;
     const VectorXd moved = h * v;

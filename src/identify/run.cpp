@@ -207,7 +207,7 @@ class RunReader {
     if (steps > kMostSteps) return error({table.file, 0, 0}, "more than 1e8 steps: choose a longer step");
     for (int k = 0; k <= static_cast<int>(steps); ++k) run.times.push_back(first + k * options_.step);
     place(run);
-    run.input = inputs_.over(table, run.times);
+    run.input = inputs_.over(table, run.times, options_.held);
     add_references(run);
     found_.runs.push_back(std::move(run));
   }

@@ -27,7 +27,7 @@ struct Reading {
 struct Run {
   std::string file;
   std::vector<double> times;           ///< of knots 0 … K
-  std::vector<step::StepInput> input;  ///< of steps 0 … K − 1: means over each
+  std::vector<step::StepInput> input;  ///< of steps 0 … K − 1: means about the time at which each begins
   std::vector<Reading> readings;       ///< by knot, then time
   int knots() const { return static_cast<int>(times.size()); }
   double step(int k) const { return times[k + 1] - times[k]; }
@@ -38,6 +38,7 @@ struct RunOptions {
   double from = 0, to = std::numeric_limits<double>::infinity();  ///< the part of the recording that is used
   double noise = 0;       ///< standard deviation of columns that are no sensor of the model ("theta.q"); 0: 1e-3
   double smoothing = 10;  ///< Hz: cut-off of the filter whose output is the first guess of the motion
+  bool held = false;      ///< inputs keep each value until the next, see RunInputs::over()
 };
 
 /// Tables as `Run`s. Columns are

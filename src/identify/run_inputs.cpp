@@ -6,8 +6,9 @@
 namespace kinegraph::identify {
 
 std::vector<double> means_over(const std::vector<double>& t, const std::vector<double>& values,
-                               const std::vector<double>& times) {
-  // The integral of the polygon from its first sample on, at any time: samples and knots are passed once.
+                               const std::vector<double>& times, bool held) {
+  // The integral of the polygon (or of the stairs) from its first sample on, at any time: samples and knots are passed
+  // once.
   std::vector<double> at, y;
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (!std::isnan(values[i])) at.push_back(t[i]), y.push_back(values[i]);
@@ -19,11 +20,11 @@ std::vector<double> means_over(const std::vector<double>& t, const std::vector<d
   const auto integral = [&](double time) {
     if (time <= at.front()) return y.front() * (time - at.front());
     while (left + 1 < at.size() && at[left + 1] <= time) {
-      until += 0.5 * (y[left] + y[left + 1]) * (at[left + 1] - at[left]);
+      until += (held ? y[left] : 0.5 * (y[left] + y[left + 1])) * (at[left + 1] - at[left]);
       ++left;
     }
     const double rest = time - at[left];
-    if (left + 1 == at.size()) return until + y[left] * rest;
+    if (held || left + 1 == at.size()) return until + y[left] * rest;
     const double slope = (y[left + 1] - y[left]) / (at[left + 1] - at[left]);
     return until + rest * (y[left] + 0.5 * slope * rest);
   };
@@ -94,19 +95,22 @@ double& RunInputs::place(step::StepInput& input, const Channel& channel) {
   }
 }
 
-std::vector<step::StepInput> RunInputs::over(const Trajectory& table, const std::vector<double>& times) const {
+std::vector<step::StepInput> RunInputs::over(const Trajectory& table, const std::vector<double>& times,
+                                             bool held) const {
   const std::size_t steps = times.size() - 1;
+  std::vector<double> middles = {1.5 * times[0] - 0.5 * times[1]};
+  for (std::size_t k = 0; k < steps; ++k) middles.push_back(0.5 * (times[k] + times[k + 1]));
   std::vector<step::StepInput> inputs(steps, step::StepInput(mechanism_, 0));
   for (std::size_t k = 0; k < steps; ++k) inputs[k].h = times[k + 1] - times[k];
   for (const Channel& channel : channels_) {
     const int column = table.find(channel.column);
     if (column >= 0) {
-      const std::vector<double> means = means_over(table.times(), table.column(column), times);
+      const std::vector<double> means = means_over(table.times(), table.column(column), middles, held);
       for (std::size_t k = 0; k < steps; ++k) place(inputs[k], channel) += means[k];
     } else if (channel.instead.empty() || table.find(channel.instead) < 0) {
       if (channel.law.is_constant() && channel.law(0) == 0) continue;
       for (std::size_t k = 0; k < steps; ++k) {  // Simpson's rule
-        const double a = times[k], b = times[k + 1];
+        const double a = middles[k], b = middles[k + 1];
         place(inputs[k], channel) += (channel.law(a) + 4 * channel.law(0.5 * (a + b)) + channel.law(b)) / 6;
       }
     }

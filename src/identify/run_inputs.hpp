@@ -15,8 +15,10 @@ class RunInputs {
 
   const std::vector<std::string>& columns() const { return columns_; }  ///< all that it may be given
   bool takes(const std::string& column) const;
-  /// Means over the steps between `times`.
-  std::vector<step::StepInput> over(const Trajectory& table, const std::vector<double>& times) const;
+  /// Of the steps between `times`. A step's velocity is its mean, so that forces at a knot lead from the middle of the
+  /// step before to the middle of the one after: their means over that time. `held`: columns keep each value until the
+  /// next, as commands of a digital controller do; else they are joined by straight lines.
+  std::vector<step::StepInput> over(const Trajectory& table, const std::vector<double>& times, bool held = false) const;
 
  private:
   /// One number of a StepInput.
@@ -35,8 +37,9 @@ class RunInputs {
   std::vector<std::string> columns_;
 };
 
-/// The mean over each step of straight lines between samples, held beyond the ends; NaN: no sample.
+/// The mean between successive `times` of straight lines between samples, or of held samples; held beyond the ends;
+/// NaN: no sample.
 std::vector<double> means_over(const std::vector<double>& t, const std::vector<double>& values,
-                               const std::vector<double>& times);
+                               const std::vector<double>& times, bool held = false);
 
 }  // namespace kinegraph::identify

@@ -78,7 +78,7 @@ TEST(ReadRuns, ColumnsAreSensorsJointsAndInputs) {
   EXPECT_EQ(run.readings.back().knot, 19);
   EXPECT_EQ(run.readings.back().fraction, 1);
   for (int k = 0; k < 20; ++k) {
-    EXPECT_NEAR(run.input[k].control[0], 2 * (k + 0.5) * 0.01, 1e-12);
+    EXPECT_NEAR(run.input[k].control[0], k == 0 ? 0.0025 : 2 * k * 0.01, 1e-12);  // before its first value: that
     EXPECT_EQ(run.input[k].torque[0], 0);
     EXPECT_NEAR(run.input[k].h, 0.01, 1e-12);
   }
@@ -127,6 +127,14 @@ TEST(ReadRuns, MeansOfStraightLines) {
   EXPECT_NEAR(means[0], 0, 1e-15);
   EXPECT_NEAR(means[1], 0.5, 1e-15);  // ∫₁^1.5 4 (t − 1) dt
   EXPECT_NEAR(means[2], 1.5 + 2, 1e-15);
+}
+
+TEST(ReadRuns, MeansOfStairs) {
+  const std::vector<double> means = means_over({0, 1, 2}, {2, 4, 0}, {-1, 0.5, 1.5, 2.5}, true);
+  ASSERT_EQ(means.size(), 3u);
+  EXPECT_NEAR(means[0], 2, 1e-15);
+  EXPECT_NEAR(means[1], 3, 1e-15);
+  EXPECT_NEAR(means[2], 2, 1e-15);
 }
 
 TEST(ReadRuns, FaultsAreToldWithTheirPlace) {

@@ -11,7 +11,7 @@
 
 namespace kinegraph::step {
 
-/// What is known of a step beside the state: means over the step.
+/// What is known of a step beside the state: forces about the time at which it begins.
 struct StepInput {
   double h = 1e-3;
   Eigen::VectorXd torque, control;             ///< per freedom of the mechanism

@@ -26,6 +26,7 @@ struct IdentifyOptions {
   double validate_from = std::numeric_limits<double>::infinity();  ///< what is later is held out
   double noise = 0;                  ///< of columns that are no sensor of the model; 0: 1e-3
   double smoothing = 10;             ///< Hz: of the first guess
+  bool held = false;                 ///< recorded inputs keep each value until the next; else straight lines
   std::vector<double> horizons;      ///< s: of predictions beside the replay
   std::vector<std::string> compare;  ///< friction of joints: "viscous", "dry+quadratic", "stribeck", …
   bool richardson = false;           ///< also at half the step; the answer is extrapolated to none

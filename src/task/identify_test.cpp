@@ -41,7 +41,7 @@ Trajectory record(const Model& model, double time, double noise, const Torque& t
       row[0] = q_tree[0] + noise * random.normal();
       row[1] = torque(t);
     }
-    input.torque[0] = torque(t + 0.5 * kStep);
+    input.torque[0] = torque(t);
     input.reference[0] = q_tree[0];
     EXPECT_TRUE(stepper.advance(q.data(), v.data(), input, grips.data(), after.data()));
     v = after;

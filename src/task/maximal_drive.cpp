@@ -98,14 +98,16 @@ MaximalDrive::MaximalDrive(const maximal::Mechanism& mechanism, const std::optio
   }
 }
 
+/// The velocity of a step is its mean: forces at t lead from the middle of the step before to the middle of this one.
 void MaximalDrive::fill(double t, double h, step::StepInput& input) const {
+  const double from = std::max(0.0, t - 0.5 * h), to = t + 0.5 * h;
   input.h = h;
   input.torque.setZero();
-  for (const Torque& torque : torques_) input.torque[torque.freedom] += torque.law.mean(t, t + h);
+  for (const Torque& torque : torques_) input.torque[torque.freedom] += torque.law.mean(from, to);
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     for (int k = 0; k < 3; ++k) {
-      input.force[i][k] = loads_[i].wrench[k].mean(t, t + h);
-      input.moment[i][k] = loads_[i].wrench[3 + k].mean(t, t + h);
+      input.force[i][k] = loads_[i].wrench[k].mean(from, to);
+      input.moment[i][k] = loads_[i].wrench[3 + k].mean(from, to);
     }
   }
   for (const Drive& drive : drives_) input.target[drive.freedom] = drive.law(t + h);
