@@ -164,6 +164,7 @@ Done Plan::run() {
   const Result<task::PlanResult> result = task::plan(*model, *task, options);
   if (options.on_iteration && !verbose_) fmt::print(stderr, "\n");
   if (!result) return result.failure();
+  for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (!motion_.empty()) {
     if (const auto done = write_csv(motion_, result->motion); !done) return done.failure();
   }

@@ -115,6 +115,14 @@ Verdict identify(const Json& s) {
   return {fitted < all || at_bound > 0 ? Status::warning : Status::good, text + "."};
 }
 
+Verdict plan(const Json& s) {
+  const double miss = number(s, "miss_max");
+  const std::string rolled = std::isfinite(miss) ? fmt::format("; rolled out it misses by {:.2g}", miss)
+                                                 : "; it was not rolled out to the end";
+  return {std::isfinite(miss) ? Status::good : Status::warning,
+          fmt::format("Cost {:.6g}, violation {:.1e}{}.", number(s, "cost"), number(s, "violation_max"), rolled)};
+}
+
 Verdict graph(const Json& s) {
   std::string text = fmt::format("The {} problem", s.value("problem", "")), by = s.value("ordering", "");
   if (!by.empty()) text += ", ordering " + by;
@@ -135,6 +143,7 @@ Verdict verdict(const Json& summary) {
   if (verb == "inverse" || verb == "hybrid") found = torques(summary);
   if (verb == "estimate") found = estimate(summary);
   if (verb == "identify") found = identify(summary);
+  if (verb == "plan") found = plan(summary);
   if (verb == "graph") found = graph(summary);
   if (verb == "view") found.second = "Move the joints: closed loops follow.";
   if (count(summary, "warnings") > 0 && found.first == Status::good) found.first = Status::warning;

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -57,7 +59,8 @@ Result<fs::path> cache_folder() {
   if (base.empty()) return Failure::no_answer("no cache folder: neither XDG_CACHE_HOME nor HOME is set");
   const fs::path folder = fs::path(base) / "kinegraph";
   std::error_code error;
-  fs::create_directories(folder, error);
+  fs::create_directories(folder.parent_path(), error);
+  mkdir(folder.c_str(), 0700);  // if it is there already, what it allows is looked at below
   struct stat state {};
   if (stat(folder.c_str(), &state) != 0 || !S_ISDIR(state.st_mode)) {
     return Failure::no_answer(fmt::format("the cache folder {} cannot be made", folder.string()));
@@ -130,7 +133,8 @@ bool run(const std::vector<std::string>& command) {
 
 /// Source and library under temporary names, then renamed: the library last.
 bool compile(const std::string& compiler, const std::string& source, const fs::path& stem) {
-  const std::string own = fmt::format("{}.{}", stem.string(), getpid());
+  static std::atomic<int> count{0};
+  const std::string own = fmt::format("{}.{}.{}", stem.string(), getpid(), count++);
   const fs::path code = own + ".cpp", library = own + ".so";
   bool fine = static_cast<bool>(std::ofstream(code, std::ios::binary) << source << std::flush);
   std::vector<std::string> command{compiler};

@@ -155,6 +155,11 @@ struct Predictor::Implementation {
     if (target.size() != aim.size()) target = aim;
     int reading = first_reading[k];
     for (int sub = 0; sub < n; ++sub) {
+      // forces are means about knots: from the middle on they are those of the next
+      if (sub > 0 && 2 * sub >= n && 2 * (sub - 1) < n) {
+        input = run.input[std::min(k + 1, steps() - 1)];
+        input.h = run.step(k) / n;
+      }
       input.reference = reference;
       if (aim.size() > 0) input.target = target + (sub + 1.0) / n * (aim - target);
       if (!stepper.advance(q.data(), before.data(), input, grips.data(), after.data())) return false;

@@ -92,16 +92,17 @@ double Solver::cost(const MachinePoint& machine, const Eigen::VectorXd& x,
   return sum;
 }
 
-/// The residuals' variance, from all that is left of them.
-double Solver::variance() const {
+/// The residuals' variance, from all that is left of them, where the search is.
+void Solver::find_variance() {
   long rows = 0;
   for (const Problem& problem : problems_) {
     rows += problem.impulse_rows() + problem.reading_rows() - static_cast<long>(problem.knots()) * problem.unknowns();
   }
-  return cost_ / static_cast<double>(std::max(1L, rows));
+  variance_ = cost_ / static_cast<double>(std::max(1L, rows));
 }
 
 void Solver::remember() {
+  find_variance();
   report_.costs.push_back(cost_);
   report_.path.push_back(x_);
   if (options_.watch) options_.watch(report_.iterations, cost_, x_);
@@ -130,18 +131,22 @@ void Solver::iterate() {
   const bool linearized = !careful || next < cost_;
   if (linearized) next = linearize(*machine, x, trial_);
   const bool good = next < cost_;
+  if (!std::isfinite(next)) {  // no motion there: that says nothing of how near the answer is
+    if (linearized) cost_ = linearize(machine_, x_, poses_);
+    return worsen();
+  }
   const bool last = is_small(d, fall);
   if (!good) {
     if (linearized) cost_ = linearize(machine_, x_, poses_);
     if (last) return stop(true, "no step makes the residuals smaller");
-    slow_ = fall <= kModestFall * variance() ? slow_ + 1 : 0;
+    slow_ = fall <= kModestFall * variance_ ? slow_ + 1 : 0;
     if (slow_ >= kMostSlow) return stop(true, "the residuals hardly fall any more");
     return worsen();
   }
   const double gain = fall > 0 ? (cost_ - next) / fall : 1;
   damping_ = std::max(kLeastDamping, damping_ * std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3)));
   nu_ = kFirstNu;
-  slow_ = cost_ - next <= kSlowFall * variance() ? slow_ + 1 : 0;
+  slow_ = cost_ - next <= kSlowFall * variance_ ? slow_ + 1 : 0;
   cost_ = next, x_ = x, machine_ = std::move(*machine);
   poses_.swap(trial_);
   remember();
@@ -174,7 +179,7 @@ bool Solver::propose(Eigen::VectorXd& d) {
     problem.g += arrow.reduced_gradient();
   }
   // Coordinates are of order one: what no row tells of stays near.
-  problem.S.diagonal().array() += kRidge * variance();
+  problem.S.diagonal().array() += kRidge * variance_;
   for (int i = 0; i < p; ++i) {
     const double sigma = parameters_.prior()[i];
     if (!std::isfinite(sigma) || !(sigma > 0)) continue;
@@ -218,7 +223,7 @@ Result<MachinePoint> Solver::approach(Eigen::VectorXd& d) const {
 
 /// Whether a step changes next to nothing: parameters by a share of themselves, or all by a share of what noise does.
 bool Solver::is_small(const Eigen::VectorXd& d, double fall) const {
-  if (fall <= kSmallFall * variance()) return true;
+  if (fall <= kSmallFall * variance_) return true;
   if (d.size() == 0) return fall <= options_.tolerance * options_.tolerance * cost_;
   return ((d.cwiseAbs() - options_.tolerance * x_.cwiseAbs()).array() <= 1e-3 * options_.tolerance).all();
 }

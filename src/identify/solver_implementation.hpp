@@ -38,7 +38,7 @@ class Solver {
   void remember();
   bool measure();
   double prior_cost(const Eigen::VectorXd& x) const;
-  double variance() const;
+  void find_variance();
   double linearize(const MachinePoint& machine, const Eigen::VectorXd& x, const Poses& poses);
   double cost(const MachinePoint& machine, const Eigen::VectorXd& x, const Poses& poses);
 
@@ -50,7 +50,7 @@ class Solver {
   MachinePoint machine_;
   Eigen::VectorXd x_;
   Poses poses_, trial_;
-  double cost_ = 0, damping_ = kFirstDamping, nu_ = kFirstNu;
+  double cost_ = 0, variance_ = 0, damping_ = kFirstDamping, nu_ = kFirstNu;
   int slow_ = 0;
   std::vector<bool> at_bound_;
   std::string undetermined_;

@@ -38,11 +38,11 @@ void StartResponse::condense(RowBlock& block, RowKind kind) {
     border_ = J_x;
     return;
   }
-  product_.noalias() = J.leftCols(n_) * before_;
-  product_.noalias() += J.middleCols(n_, n_) * now_;
-  product_.noalias() += J.rightCols(n_) * next_;
-  states_ = product_.leftCols(2 * n_);
-  border_ = product_.rightCols(p_) + J_x;
+  rows_.noalias() = J.leftCols(n_) * before_;
+  rows_.noalias() += J.middleCols(n_, n_) * now_;
+  rows_.noalias() += J.rightCols(n_) * next_;
+  states_ = rows_.leftCols(2 * n_);
+  border_ = rows_.rightCols(p_) + J_x;
 }
 
 }  // namespace kinegraph::identify

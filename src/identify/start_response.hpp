@@ -24,7 +24,7 @@ class StartResponse {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   int n_ = 0, p_ = 0;
   Matrix before_, now_, next_;  // X of three successive knots
-  Matrix product_, states_, border_;
+  Matrix product_, rows_, states_, border_;
 };
 
 }  // namespace kinegraph::identify

@@ -247,8 +247,10 @@ void HorizonElimination::subtract_product(const Eigen::VectorXd& x, Eigen::Vecto
 double HorizonElimination::solve(Eigen::VectorXd& x, int refinements) {
   right_ = x;
   const double size = right_.lpNorm<Eigen::Infinity>();
+  if (x.size() == 0) return 0;
   const double largest = *std::max_element(scale_.begin(), scale_.end());
   substitute(x);
+  if (!x.allFinite()) return INFINITY;
   const double terms = size + largest * x.lpNorm<Eigen::Infinity>();
   double before = INFINITY;
   for (int i = 0;; ++i) {

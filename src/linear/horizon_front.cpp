@@ -45,7 +45,7 @@ int HorizonPivoting::eliminate(HorizonFront& front, HorizonInertia& inertia) {
   forced_ = false;
   int since = 0;  // pivots when the rejected ones were last looked at
   while (at_ < front.candidates) {
-    if (at_ == end_) {
+    if (at_ >= end_) {  // a pair may have taken one that was rejected: then it is past the end
       if (at_ == since) {
         if (!front.last) break;
         forced_ = true;

@@ -166,7 +166,7 @@ void SqpSearch::reset_slacks() {
   for (int i = 0; i < slacks_; ++i) s_[i] = std::max(point_.inequality[i], std::min(s_[i], barrier_));
 }
 
-/// Whether the search may go on from here: less than nine tenths of the violation, and new to the filter.
+/// Whether the search may go on from here: at most half of the violation, and new to the filter.
 bool SqpSearch::good_enough(double theta) {
   trial_s_ = s_;
   for (int i = 0; i < slacks_; ++i) trial_s_[i] = std::max(point_.inequality[i], std::min(s_[i], barrier_));
@@ -193,6 +193,7 @@ SqpSearch::Outcome SqpSearch::restore() {
   filter_.add((1 - 1e-5) * theta_, merit_);
   const PenaltyEnd end = minimize_penalty(restoration_penalty(), restorations_ < 20);
   if (end == PenaltyEnd::interrupted) return Outcome::interrupted;
+  if (end == PenaltyEnd::limit && violation_of(point_) > options_.violation_tolerance) return Outcome::limit;
   if (end != PenaltyEnd::good && violation_of(point_) > options_.violation_tolerance) return Outcome::infeasible;
   if (end != PenaltyEnd::good) filter_.clear(theta_max_);
   reset_slacks();

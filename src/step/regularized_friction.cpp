@@ -28,7 +28,8 @@ Eigen::Vector3d RegularizedStep::joint_force(int index) const {
 }
 
 /// Dry friction of all freedoms at once:   ω⁺ = ω_free + D μ,   |μᵢ| ≤ h τ_dry,i,   ω⁺ᵢ = 0 unless μᵢ is at its limit,
-/// which then acts against the motion. D is positive definite: there is one answer.
+/// which then acts against the motion. Of a step whose constraints hold at its
+/// start D is symmetric and positive definite: there is one answer; at its end nearly so.
 bool RegularizedStep::settle(const Eigen::VectorXd& free, const Eigen::VectorXd& free_lambda, Grip* grip) {
   const int count = static_cast<int>(dry_freedoms_.size());
   after_ = free;
@@ -109,7 +110,11 @@ bool RegularizedStep::try_grips(Grip* grip) {
         held_right_[a] = -slack_[held_[a]] - mobility_.row(held_[a]).dot(held_impulse_);
         for (int b = 0; b < h; ++b) held_matrix_(a, b) = mobility_(held_[a], held_[b]);
       }
-      held_right_ = held_matrix_.partialPivLu().solve(held_right_).eval();
+      if (h == 1) {
+        held_right_[0] /= held_matrix_(0, 0);
+      } else {
+        held_right_ = held_matrix_.partialPivLu().solve(held_right_).eval();
+      }
       for (int a = 0; a < h; ++a) held_impulse_[held_[a]] = held_right_[a];
     }
     bool right = true;

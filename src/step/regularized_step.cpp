@@ -142,17 +142,22 @@ bool RegularizedStep::hold_at_end(Grip* grip) {
     spins_[i].by_after.setZero();
     spins_[i].at_rest.noalias() = inertia_[i] * (Eigen::Map<const Eigen::Vector3d>(before_.data() + 6 * i) - spun_[i]);
   }
+  double far = 0;
+  for (const maximal::Pose<double>& pose : poses_) far = std::max(far, pose.p.lpNorm<Eigen::Infinity>());
   for (int round = 0;; ++round) {
     find_end();
     double left = spin_left();
     for (int r = 0; r < mechanism_->rows(); ++r) {
       const double change = (end_[r] - violation_[r]) / h_;
-      left = std::max(left, std::abs(change + rows_[r].softness * lambda_[r] - given_[r]));
+      const double wrong = std::abs(change + rows_[r].softness * lambda_[r] - given_[r]);
+      if (!(wrong <= left)) left = wrong;  // not a number, too
       right_[r] = given_[r] - change + rate_along(endings_, r);
     }
     if (!std::isfinite(left)) return false;
     const double fast = 1 + after_.lpNorm<Eigen::Infinity>();
-    if (left <= kSameEnding * fast || round == kMostEndings) return true;
+    // no less than rounding of places, over h
+    if (left <= kSameEnding * fast + 16 * std::numeric_limits<double>::epsilon() * (1 + far) / h_) return true;
+    if (round == kMostEndings) return left <= kNearEnding * fast;
     // near the answer the last linearisation will do: by what is left it is wrong, which counts times what is left
     const bool again = round == 0 || left > kNearEnding * fast;
     for (std::size_t i = 0; i < poses_.size(); ++i) linearize_spin(static_cast<int>(i), again);
@@ -183,7 +188,8 @@ double RegularizedStep::spin_left() const {
   double left = 0;
   for (int i = 0; i < static_cast<int>(poses_.size()); ++i) {
     const Eigen::Vector3d taken = spins_[i].at_rest + spins_[i].by_after * after_.segment<3>(6 * i);
-    left = std::max(left, (inverse_inertia_[i] * (taken - spin_impulse(i))).lpNorm<Eigen::Infinity>());
+    const double wrong = (inverse_inertia_[i] * (taken - spin_impulse(i))).norm();
+    if (!(wrong <= left)) left = wrong;
   }
   return left;
 }

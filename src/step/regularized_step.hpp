@@ -32,7 +32,8 @@ struct StepInput {
 /// v′ is v turned on by the gyroscopic term (implicit midpoint). Dry friction is a linear complementarity problem in
 /// its freedoms alone. v⁺ is differentiable: by q, v, and along directions of the mechanism's numbers.
 /// Allocates when made, when the number of directions or of rubbing freedoms changes, and in two rare or large cases:
-/// where Lemke's method has to decide what sticks, and in systems large enough to be sparse.
+/// where Lemke's method has to decide what sticks, where several freedoms stick, and in systems large enough to be
+/// sparse.
 class RegularizedStep {
  public:
   RegularizedStep(std::shared_ptr<const maximal::Mechanism> mechanism, const maximal::Regularization& regularization);

@@ -252,8 +252,12 @@ KINEGRAPH_WIDE void RegularizedStep::solve_at_end_padded(double* velocity, doubl
   if (sparse_) {
     subtract_motion(mobile_endings_, velocity, multiplier, columns);
     Eigen::Map<Matrix> y(multiplier, m_, columns);
-    const Eigen::MatrixXd right = y, answer = end_sparse_.solve(right);
-    y = answer;
+    if (end_sparse_.info() != Eigen::Success) {
+      y.setConstant(std::numeric_limits<double>::quiet_NaN());
+    } else {
+      const Eigen::MatrixXd right = y, answer = end_sparse_.solve(right);
+      y = answer;
+    }
     return move_by(velocity, multiplier, columns, true);
   }
   const linear::ArrowheadKernel& kernel = linear::arrowhead_kernel();

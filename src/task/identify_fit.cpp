@@ -84,6 +84,12 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
     solver.progress = part_of(progress, begin, end);
     begin = end;
     Result<identify::SolverReport> one = identify::solve(parameters, problems, x, some, solver);
+    if (!one && one.failure().kind == Failure::Kind::no_answer) {
+      return Failure::no_answer(
+          "fit: the motion cannot be replayed over this recording, it is lost on the way; take --fit states, or less "
+          "of "
+          "it (--to)");
+    }
     if (!one) return one.failure();
     for (std::size_t r = 0; r < runs.size(); ++r) std::copy(some[r].begin(), some[r].end(), poses[r].begin());
     one->iterations += report.iterations;

@@ -130,7 +130,8 @@ void tell_roll_out(const PlanProblem& problem, const PlanSetting& asked, const P
   tell_clearance(asked, between, summary);
   summary.misses = goal_misses(problem, result.motion);
   for (const GoalMiss& miss : summary.misses) {
-    if (miss.what != "rest") summary.miss_max = std::max(summary.miss_max, miss.roll_out);
+    if (miss.what == "rest" || std::isnan(summary.miss_max)) continue;
+    summary.miss_max = std::isnan(miss.roll_out) ? miss.roll_out : std::max(summary.miss_max, miss.roll_out);
   }
 }
 
@@ -155,18 +156,34 @@ Result<Planner> Planner::make(const Model& model, const PlanTask& task, const Pl
 Result<PlanResult> Planner::solve(bool warm) {
   const Clock::time_point start = Clock::now();
   PlanResult result;
+  std::vector<double> kept;
   for (int round = 1;; ++round) {
     const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
     const Result<SqpReport> report = solver_->solve(problem_->values, solver_options(options_, far), warm || round > 1);
     if (!report) return report.failure();
-    if (!report->converged() && options_.soft == 0) return no_plan(*problem_->setting, *report);
+    if (report->status == SqpStatus::interrupted) return Failure::interrupted();
+    if (!report->converged() && options_.soft == 0) {
+      if (round == 1) return no_plan(*problem_->setting, *report);
+      // limits that were drawn in cannot be met: the plan before is the answer
+      std::copy(kept.begin(), kept.end(), problem_->values.buffer().begin());
+      break;
+    }
     result = {};
     result.summary.solver = *report;
     result.summary.rounds = round;
     tell_roll_out(*problem_, *asked_, options_, result);
+    kept.assign(problem_->values.buffer().begin(), problem_->values.buffer().end());
     if (options_.soft > 0 || round == kMostRounds || !draw_in(result)) break;
   }
   PlanSummary& summary = result.summary;
+  if (summary.limit_excess > kLimitTolerance) {
+    summary.warnings.push_back(fmt::format("between knots {} is beyond its limit by {:.2g}: take more steps",
+                                           summary.limits.front().name, summary.limit_excess));
+  }
+  if (summary.has_clearance && summary.clearance < asked_->margin - kLimitTolerance) {
+    summary.warnings.push_back(fmt::format("between knots {} is {:.3g} m, the margin {:.3g} m: take more steps",
+                                           summary.nearest, summary.clearance, asked_->margin));
+  }
   summary.knots = problem_->setting->knots();
   summary.variables = solver_->structure().unknowns;
   result.trajectory = trajectory_of(*problem_);

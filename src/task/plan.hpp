@@ -41,6 +41,7 @@ struct LimitCheck {
 };
 
 struct PlanSummary {
+  std::vector<std::string> warnings;
   SqpReport solver;
   double solve_s = 0, wall_s = 0;
   int variables = 0, knots = 0;

@@ -28,8 +28,8 @@ enum class Hold {
 ///     force λ/h = −(g⁺ + τ (g⁺ − g)/h)/ε        G v⁺ + c + Σ λ = −g/(h + τ),   Σ = ε/(h (h + τ))
 ///     c = (g⁺ − g)/h − G v⁺ ≈ ½ h Ġ v⁺
 ///
-/// As ε → 0 and errors vanish that is a variational integrator with constraints: of second order, and its energy
-/// neither rises nor falls. c is found by iteration.
+/// As ε → 0 that is of second order, and in the plane a variational integrator: its energy neither rises nor falls. c
+/// is found by iteration.
 ///
 /// At the start of a step (002, eqs. 2.9, 2.10, 2.18), γ = 1/(1 + 4 τ/h):
 ///
@@ -61,7 +61,7 @@ enum class Grip : signed char { none, held, forward, backward };
 
 /// What is known of one freedom in a step.
 struct FreedomStep {
-  double torque = 0, control = 0;  ///< means over the step; the control counts gain times
+  double torque = 0, control = 0;  ///< means about its beginning; the control counts gain times
   double reference = 0;            ///< near its position: to which angles are continued
   double load = 0;                 ///< force through the joint, of load_friction
   double held = 0;                 ///< impulse of dry friction that holds it
