@@ -58,7 +58,8 @@ Failure no_plan(const PlanSetting& setting, const SqpReport& report) {
   for (std::size_t i = 0; i < std::min(most, report.violations.size()); ++i) {
     const Violation& v = report.violations[i];
     const std::string when = v.step == kNoStep ? "" : fmt::format(" at t = {:.4g} s", setting.time(v.step));
-    say(fmt::format("cannot be met: {}{}: off by {:.4g}", v.name, when, v.amount));
+    say(fmt::format("{}: {}{}: off by {:.4g}", report.status == SqpStatus::infeasible ? "cannot be met" : "not met",
+                    v.name, when, v.amount));
   }
   if (report.violations.size() > most) say(fmt::format("and {} more such", report.violations.size() - most));
   return failure;
