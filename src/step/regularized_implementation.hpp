@@ -10,7 +10,8 @@ inline constexpr int kMostDense = 72;
 inline constexpr double kHold = 1e-9;
 /// Of constraints at the end of a step: m/s (rad/s) that may be left of their rates, over 1 + |v|; and rounds.
 inline constexpr double kSameEnding = 1e-11;
-inline constexpr double kNearEnding = 1e-4;  // over the same: where the last linearisation will do
+inline constexpr double kPoorEnding = 1e-4;  // over the same: more than that after all rounds is no answer
+inline constexpr double kNearEnding = 1e-7;  // over the same: where the last linearisation will do
 inline constexpr int kMostEndings = 10;
 
 /// Up to a multiple of 4, as linear::ArrowheadKernel takes numbers of rows and columns.

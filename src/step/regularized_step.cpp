@@ -142,7 +142,7 @@ bool RegularizedStep::hold_at_end(Grip* grip) {
     spins_[i].by_after.setZero();
     spins_[i].at_rest.noalias() = inertia_[i] * (Eigen::Map<const Eigen::Vector3d>(before_.data() + 6 * i) - spun_[i]);
   }
-  double far = 0;
+  double far = 0, before = 0;
   for (const maximal::Pose<double>& pose : poses_) far = std::max(far, pose.p.lpNorm<Eigen::Infinity>());
   for (int round = 0;; ++round) {
     find_end();
@@ -157,7 +157,12 @@ bool RegularizedStep::hold_at_end(Grip* grip) {
     const double fast = 1 + after_.lpNorm<Eigen::Infinity>();
     // no less than rounding of places, over h
     if (left <= kSameEnding * fast + 16 * std::numeric_limits<double>::epsilon() * (1 + far) / h_) return true;
-    if (round == kMostEndings) return left <= kNearEnding * fast;
+    // or of the system itself, where it is badly scaled: then it falls no more
+    if (round == kMostEndings || (round > 1 && left > 0.25 * before)) {
+      if (left <= kPoorEnding * fast) return true;
+      if (round == kMostEndings) return false;
+    }
+    before = left;
     // near the answer the last linearisation will do: by what is left it is wrong, which counts times what is left
     const bool again = round == 0 || left > kNearEnding * fast;
     for (std::size_t i = 0; i < poses_.size(); ++i) linearize_spin(static_cast<int>(i), again);

@@ -115,6 +115,7 @@ class RegularizedStep {
   void subtract_motion(const std::vector<std::array<double, 12>>& mobile, const double* velocity, double* multiplier,
                        int columns) const;
   void move_by(double* velocity, const double* multiplier, int columns, bool at_end = false) const;
+  void solve_one_at_end(double* velocity, double* multiplier) const;
   void factor_at_end();
   void solve_at_end(double* velocity, double* multiplier, int columns);  // as solve()
   void solve_at_end_padded(double* velocity, double* multiplier, int columns) const;

@@ -72,7 +72,21 @@ void RegularizedStep::solve(double* velocity, double* multiplier, int columns) {
 }
 
 void RegularizedStep::solve_at_end(double* velocity, double* multiplier, int columns) {
+  if (columns == 1 && !sparse_) return solve_one_at_end(velocity, multiplier);
   pad(velocity, multiplier, columns, [this](double* v, double* y, int c) { solve_at_end_padded(v, y, c); });
+}
+
+/// One right-hand side, without padding.
+void RegularizedStep::solve_one_at_end(double* velocity, double* multiplier) const {
+  Eigen::Map<Eigen::VectorXd> v(velocity, n_), y(multiplier, m_);
+  y.noalias() -= mobile_end_.topLeftCorner(m_, n_) * v;
+  for (int k = 0; k < m_; ++k) std::swap(y[k], y[end_pivots_[k]]);
+  for (int i = 1; i < m_; ++i) y[i] -= end_factor_.row(i).head(i).dot(y.head(i));
+  for (int i = m_ - 1; i >= 0; --i) {
+    y[i] = (y[i] - end_factor_.row(i).segment(i + 1, m_ - i - 1).dot(y.tail(m_ - i - 1))) * end_factor_(i, i);
+  }
+  v.noalias() += across_.topLeftCorner(n_, m_) * y;
+  divide_by_mass(velocity, 1, true);
 }
 
 void RegularizedStep::factor_dense() {
