@@ -40,6 +40,7 @@ struct PlanSetting {
   std::vector<PlanContact> contacts;
   std::vector<PlanPair> pairs;
   double margin = 0;  ///< that pairs keep
+  std::vector<std::string> warnings;
   Eigen::VectorXd start_q, start_v;
   int knots() const { return task.steps + 1; }
   double time(int knot) const { return task.horizon * knot / task.steps; }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -226,6 +227,18 @@ class SettingMaker {
     setting_->pairs.push_back({name, a, b, from, to});
   }
 
+  /// Links that nothing keeps clear of obstacles: no shape, or none whose distance is known.
+  void warn_of_shapeless(const std::vector<int>& links) {
+    std::vector<std::string> names;
+    for (const int link : links) {
+      if (solids(link).empty()) names.push_back(quote(robot_.links[link].name));
+    }
+    if (names.empty()) return;
+    setting_->warnings.push_back(fmt::format(
+        "{} of {} moving links have no collision shape that keeps clear (sphere, capsule, cylinder, box): {}",
+        names.size(), links.size(), fmt::join(names, ", ")));
+  }
+
   void clearances() {
     if (task_.obstacles.empty() && !task_.collision) return;
     const TaskCollision rules = task_.collision.value_or(TaskCollision{});
@@ -241,6 +254,7 @@ class SettingMaker {
     for (std::size_t link = 0; rules.links.empty() && link < robot_.links.size(); ++link) {
       if (setting_->tree->links()[link].body >= 0) links.push_back(static_cast<int>(link));
     }
+    warn_of_shapeless(links);
     const int last = setting_->knots();
     for (const TaskObstacle& obstacle : task_.obstacles) {
       const screw::CarriedSolid stands{-1, *screw::solid_of(obstacle.shape)};

@@ -177,6 +177,7 @@ Result<PlanResult> Planner::solve(bool warm) {
     if (options_.soft > 0 || round == kMostRounds || !draw_in(result)) break;
   }
   PlanSummary& summary = result.summary;
+  summary.warnings = asked_->warnings;
   if (summary.limit_excess > kLimitTolerance) {
     summary.warnings.push_back(fmt::format("between knots {} is beyond its limit by {:.2g}: take more steps",
                                            summary.limits.front().name, summary.limit_excess));
