@@ -19,7 +19,8 @@ struct Problem::Implementation {
   }
   void set_machine(const MachinePoint& machine, bool slopes);
 
-  /// Passes all rows to `sink(k, rows)`, k: the first of the three poses that they touch. Without slopes: no rows.
+  /// Passes all rows to `sink(k, kind, rows)`, k: the first of the three poses that they touch. Without slopes: no
+  /// rows.
   template <class Sink>
   double visit(const std::vector<double>& poses, bool slopes, const Sink& sink);
   /// The same rows as the arrow takes them: on the unknown knots `first …` alone, of which there are `width`.

@@ -116,13 +116,6 @@ const std::array kSections = {
 
 std::span<const TaskSection> task_sections() { return kSections; }
 
-const TaskSection& task_section(std::string_view key) {
-  for (const TaskSection& section : kSections) {
-    if (section.key == key) return section;
-  }
-  throw std::logic_error("no such section of a task");
-}
-
 const char* to_string(Collocation c) {
   static const char* const names[] = {"none", "euler", "trapezoidal", "hermite-simpson"};
   return names[static_cast<int>(c)];

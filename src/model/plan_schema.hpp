@@ -33,6 +33,5 @@ struct TaskSection {
 };
 
 std::span<const TaskSection> task_sections();  ///< the first is the file itself
-const TaskSection& task_section(std::string_view key);
 
 }  // namespace kinegraph

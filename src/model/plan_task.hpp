@@ -31,7 +31,6 @@ const char* to_string(Collocation c);
 struct TaskStart {
   TaskNumbers joints, rates;
   std::optional<Vector3d> base, base_rpy;  ///< pose of a floating base
-  TaskName csv;                            ///< a row of a table instead: its last, or that at `time`
 };
 
 /// What shall be at a time. Numbers of a position that are not asked for are NaN.

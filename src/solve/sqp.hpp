@@ -86,7 +86,6 @@ struct SqpReport {
 /// What a solution knows beside the values: starts the next one near by (re-planning). Rows as in Structure::row.
 struct SqpDuals {
   Eigen::VectorXd equality, inequality;
-  double barrier = 0;
 };
 
 /// Least cost under hard rows and inequalities over a time axis:

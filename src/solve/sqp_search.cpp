@@ -54,7 +54,7 @@ SqpReport SqpSearch::run(bool warm) {
   start_slacks(warm);
   Outcome outcome = Outcome::accepted;
   while (outcome == Outcome::accepted) outcome = iterate();
-  duals_ = {y_, z_, barrier_};
+  duals_ = {y_, z_};
   switch (outcome) {
     case Outcome::converged:
       return report(SqpStatus::converged);

@@ -4,10 +4,11 @@
 
 /// The step as an equation F(v⁺, λ; q, v, π) = 0, in which the size of friction that slips does not depend on v⁺:
 ///
-///     K [dv⁺; dλ] = −∂F at fixed v⁺, λ        K = [M + BᵀDB  −Gᵀ; G⁺ Σ],   G⁺ = (∂g(q ⊞ h v⁺)/∂v⁺)/h
+///     K [dv⁺; dλ] = −∂F at fixed v⁺, λ        K = [M′ + BᵀDB  −Gᵀ; G⁺ Σ],   G⁺ = (∂g(q ⊞ h v⁺)/∂v⁺)/h
 ///
-/// The right-hand sides come from maximal::*_balance, evaluated with dual numbers that belong to one body (its
-/// velocity), one joint (the poses of its two bodies) or one direction of the numbers, and are solved all at once.
+/// M′: linearize_spin(). The right-hand sides are in closed form for bodies and for hinges, balls and welds
+/// (maximal::JointSlopes); for other joints, springs and loads they come from dual numbers that belong to one joint or
+/// to one direction of the numbers. All are solved at once.
 namespace kinegraph::step {
 
 using maximal::BodyNumbers;

@@ -37,30 +37,4 @@ class FrictionCone final : public Factor {
   double friction_;
 };
 
-/// The same as four planes inside the cone: linear, and stricter, along the diagonals by nothing, along x and y by
-/// 1/√2.
-///
-///     g = (μ/√2 f_z ∓ f_x, μ/√2 f_z ∓ f_y, f_z) ≥ 0
-class FrictionPyramid final : public Factor {
- public:
-  FrictionPyramid(const std::string& contact, double friction)
-      : Factor("friction of " + contact, 5, {3}, dense(5, {3})), side_(friction / std::sqrt(2.0)) {}
-
-  void evaluate(Slots x, double* residual, double* jacobian) const override {
-    const double fx = x[0][0], fy = x[0][1], fz = x[0][2];
-    residual[0] = side_ * fz - fx;
-    residual[1] = side_ * fz + fx;
-    residual[2] = side_ * fz - fy;
-    residual[3] = side_ * fz + fy;
-    residual[4] = fz;
-    if (!jacobian) return;
-    const double columns[] = {-1, 1, 0, 0, 0, 0, 0, -1, 1, 0, side_, side_, side_, side_, 1};
-    std::copy(std::begin(columns), std::end(columns), jacobian);
-  }
-  bool constant_jacobian() const override { return true; }
-
- private:
-  double side_;
-};
-
 }  // namespace kinegraph
