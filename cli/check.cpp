@@ -29,7 +29,6 @@ class Check final : public Verb {
  private:
   Done run_spatial(const Model& model, Outputs& outputs);
 
-  CommonOptions common_;
 };
 
 std::string bodies_text(const Model& model) {

@@ -18,8 +18,9 @@ namespace {
 using MakeVerb = std::unique_ptr<Verb> (*)();
 
 /// A new verb is its file and one line here.
-constexpr MakeVerb kVerbs[] = {make_check,    make_kinematics, make_simulate, make_inverse, make_hybrid, make_estimate,
-                               make_identify, make_plan,       make_graph,    make_codegen, make_view,   make_demo};
+constexpr MakeVerb kVerbs[] = {make_check,    make_kinematics, make_simulate, make_inverse, make_hybrid,
+                               make_estimate, make_identify,   make_plan,     make_graph,   make_codegen,
+                               make_view,     make_sweep,      make_demo};
 
 std::string help() {
   std::string text =
@@ -40,6 +41,11 @@ std::string help() {
   return text;
 }
 
+/// What a verb calls its file: MODEL, or the name that it gave it (TASK).
+std::string file_name(const CLI::Option& file) {
+  return file.get_type_name() == "TEXT" ? file.get_name() : file.get_type_name();
+}
+
 /// Options in the words of this project rather than of the parser.
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -48,8 +54,11 @@ class HelpFormatter : public CLI::Formatter {
     label("Positionals", "Argument");
   }
   std::string make_usage(const CLI::App* app, std::string) const override {
-    const bool model = app->get_option_no_throw("MODEL") != nullptr;
-    return fmt::format("Usage: {}{} [options]\n", app->get_name(), model ? " MODEL" : "");
+    const CLI::Option* file = app->get_option_no_throw("MODEL");
+    return fmt::format("Usage: {}{} [options]\n", app->get_name(), file ? " " + file_name(*file) : "");
+  }
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    return positional ? file_name(*option) : CLI::Formatter::make_option_name(option, positional);
   }
   std::string make_option_opts(const CLI::Option* option) const override {
     const bool flag = option->get_items_expected_max() == 0;
@@ -91,18 +100,11 @@ std::optional<Failure> fault_of(const CLI::App& app, const Verb& verb) {
   }
   if (!left.empty()) return Failure::bad_input(fmt::format("did not expect {}", quote(left.front())));
   if (verb.takes_model() && app.get_option("MODEL")->count() == 0) {
-    return Failure::bad_input(fmt::format("expected a model file: kinegraph {} MODEL [options]", verb.name()));
+    const std::string file = file_name(*app.get_option("MODEL"));
+    const char* kind = file == "TASK" ? "task" : file == "STUDY" ? "study" : "model";
+    return Failure::bad_input(fmt::format("expected a {} file: kinegraph {} {} [options]", kind, verb.name(), file));
   }
   return {};
-}
-
-/// A word as a shell takes it.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 int fail(const Failure& failure) {
@@ -116,29 +118,41 @@ int fail(const Failure& failure) {
 
 int finish(const Done& done) { return done ? EXIT_SUCCESS : fail(done.failure()); }
 
-int run_verb(Verb& verb, std::vector<std::string> arguments) {
-  CLI::App app(fmt::format("kinegraph {}: {}", verb.name(), verb.purpose()), fmt::format("kinegraph {}", verb.name()));
-  app.formatter(std::make_shared<HelpFormatter>());
+void set_up(CLI::App& app, Verb& verb) {
   app.set_help_flag("-h,--help", "this text");
   app.allow_extras();
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   verb.declare(app);
-  app.footer(std::string(verb.teaching()));
+}
 
+/// Fills the verb's options; throws CLI::CallForHelp.
+std::optional<Failure> parse(CLI::App& app, const Verb& verb, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // as the parser wants them
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
+    throw;
+  } catch (const CLI::ArgumentMismatch& mismatch) {
+    const std::string text = mismatch.what();
+    return Failure::bad_input(fmt::format("{}: needs a value", text.substr(0, text.find(':'))));
+  } catch (const CLI::ParseError& error) {
+    return Failure::bad_input(error.what());
+  }
+  return fault_of(app, verb);
+}
+
+int run_verb(Verb& verb, std::vector<std::string> arguments) {
+  CLI::App app(fmt::format("kinegraph {}: {}", verb.name(), verb.purpose()), fmt::format("kinegraph {}", verb.name()));
+  app.formatter(std::make_shared<HelpFormatter>());
+  set_up(app, verb);
+  app.footer(std::string(verb.teaching()));
+  try {
+    if (const auto fault = parse(app, verb, std::move(arguments))) return fail(*fault);
+  } catch (const CLI::CallForHelp&) {
     std::string text = app.help();
     for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) text.erase(at, 1);
     return finish(print(text));
-  } catch (const CLI::ArgumentMismatch& mismatch) {
-    const std::string text = mismatch.what();
-    return fail(Failure::bad_input(fmt::format("{}: needs a value", text.substr(0, text.find(':')))));
-  } catch (const CLI::ParseError& error) {
-    return fail(Failure::bad_input(error.what()));
   }
-  if (const auto fault = fault_of(app, verb)) return fail(*fault);
 
   std::optional<tbb::global_control> limit;
   if (const CLI::Option* threads = app.get_option_no_throw("--threads"); threads && threads->count() > 0) {
@@ -149,6 +163,57 @@ int run_verb(Verb& verb, std::vector<std::string> arguments) {
 }
 
 }  // namespace
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::unique_ptr<Verb> find_verb(const std::string& name) {
+  for (const MakeVerb make : kVerbs) {
+    if (auto verb = make(); verb->name() == name) return verb;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const MakeVerb make : kVerbs) names.emplace_back(make()->name());
+  return names;
+}
+
+std::vector<OptionShape> options_of(Verb& verb) {
+  CLI::App app;
+  set_up(app, verb);
+  std::vector<OptionShape> shapes;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (name == "help") continue;
+      shapes.push_back({name, option->get_items_expected_max() == 0,
+                        option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll, option->get_type_name(),
+                        option->get_description(), option->get_group()});
+    }
+  }
+  return shapes;
+}
+
+Done ask(const std::string& name, std::vector<std::string> arguments, Embedding& in) {
+  const std::unique_ptr<Verb> verb = find_verb(name);
+  if (!verb) return unknown("verb", name, verb_names());
+  verb->embed(in);
+  verb->command = in.command;
+  CLI::App app;
+  set_up(app, *verb);
+  try {
+    if (const auto fault = parse(app, *verb, std::move(arguments))) return *fault;
+  } catch (const CLI::CallForHelp&) {
+    return Failure::bad_input("help: a program cannot ask for it");
+  }
+  return verb->run();
+}
 
 int run_command(const std::string& program, const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
@@ -163,19 +228,14 @@ int run_command(const std::string& program, const std::vector<std::string>& argu
     return run_command(program, {rest.front(), "--help"});
   }
 
-  std::vector<std::string> known;
-  for (const MakeVerb make : kVerbs) {
-    const auto verb = make();
-    if (verb->name() == first) {
-      verb->program = program;
-      verb->command = "kinegraph";
-      for (const std::string& word : arguments) verb->command += " " + shell_word(word);
-      return run_verb(*verb, std::move(rest));
-    }
-    known.emplace_back(verb->name());
+  if (const auto verb = find_verb(first)) {
+    verb->program = program;
+    verb->command = "kinegraph";
+    for (const std::string& word : arguments) verb->command += " " + shell_word(word);
+    return run_verb(*verb, std::move(rest));
   }
   if (first.starts_with('-')) return fail(unknown("option", first, {"--help", "--version"}));
-  const int status = fail(unknown("verb", first, known));
+  const int status = fail(unknown("verb", first, verb_names()));
   fmt::print(stderr, "'kinegraph --help' lists the verbs\n");
   return status;
 }

@@ -18,6 +18,7 @@
 #include "kinegraph/report/trajectory_sketch.hpp"
 #include "kinegraph/report/write_sketch.hpp"
 #include "kinegraph/task/graph_chain.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 
@@ -45,9 +46,9 @@ class GraphVerb final : public Verb {
   /// The summary for machines and the report with its pictures.
   Result<Outputs> open_outputs(const Model& model);
   Result<std::string> draw(const report::Sketch& sketch) const;
+  bool wants_page() const { return !common_.report.empty() || (common_.embedding && common_.embedding->keep_page); }
   Done check_after(int steps, linear::EliminationGame& game, const std::vector<std::vector<int>>& order) const;
 
-  CommonOptions common_;
   GraphOptions options_;
   std::vector<nlohmann::ordered_json> pictures_;  // of the report
 };
@@ -103,7 +104,9 @@ Done GraphVerb::write(const std::string& content, const linear::EliminationGame*
   Result<Outputs> outputs = open_outputs(model);
   if (!outputs) return outputs.failure();
   if (!page_only) {
-    if (Done done = file == "-" ? print(content) : write_file(file, content); !done) return done;
+    Result<SideFile> side = SideFile::create(common_.embedding, file);
+    if (!side) return side.failure();
+    if (Done done = side->write(content); !done) return done;
   }
 
   Summary summary("graph", common_.model);
@@ -184,7 +187,7 @@ Done GraphVerb::instant(const Model& model) {
   std::vector<std::string> variables, equations;
   for (const auto& v : problem.variables) variables.push_back(report::label(v).subscripted());
   for (const auto& f : problem.factors) equations.push_back(f.name);
-  if (!common_.report.empty()) pictures_ = {report::elimination_graph(sketch, whole, variables, equations)};
+  if (wants_page()) pictures_ = {report::elimination_graph(sketch, whole, variables, equations)};
   return write(*drawn, factors ? nullptr : &game, model);
 }
 
@@ -246,7 +249,7 @@ Done GraphVerb::trajectory(const Model& model) {
   if (!factors) sketch.facts = report::facts(game);
   const auto drawn = draw(sketch);
   if (!drawn) return drawn.failure();
-  if (!common_.report.empty()) pictures_ = {report::graph_section(sketch)};
+  if (wants_page()) pictures_ = {report::graph_section(sketch)};
   return write(*drawn, factors ? nullptr : &game, model);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kinegraph/io/csv.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 #include "spatial_dynamics.hpp"
@@ -49,7 +50,6 @@ class Hybrid final : public Verb {
   Done run() override;
 
  private:
-  CommonOptions common_;
   std::string known_, columns_, noise_ = "0", ordering_ = "best";
   bool reactions_ = false, planar_loops_ = false;
 };
@@ -79,12 +79,12 @@ Done Hybrid::run() {
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
-  ProgressBar bar("hybrid", common_.quiet);
+  ProgressBar bar("hybrid", common_);
   CsvOptions csv;
   csv.columns = split_list(columns_);
   csv.may_be_empty = task::may_be_unknown;
   csv.progress = bar.callback();
-  const Result<Trajectory> known = read_csv(known_, csv);
+  const Result<Trajectory> known = read_table(common_.embedding, known_, csv);
   if (!known) return known.failure();
 
   if (ReportContent* report = outputs->show(*model, command)) {

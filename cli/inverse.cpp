@@ -7,6 +7,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/task/spatial_inverse.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 #include "spatial_dynamics.hpp"
@@ -59,6 +60,8 @@ class Inverse final : public Verb {
         ->capture_default_str();
     app.add_flag("--planar-loops", planar_loops_,
                  "of a robot: wrenches across the plane of a loop are none (default: least norm)");
+    app.add_flag("--compiled", compiled_,
+                 "of a robot: by code generated and compiled for it; else the summary says why");
     app.add_flag("--reactions", reactions_, "also the joint forces, as P1.fx P1.fy (of a robot: elbow.reaction.fx …)");
     common_.declare(app, true);
   }
@@ -67,9 +70,8 @@ class Inverse final : public Verb {
  private:
   void read_formulation(OptionReader& reader, bool spatial) const;
 
-  CommonOptions common_;
   std::string motion_, columns_, actuators_, noise_ = "0", formulation_, ordering_ = "best";
-  bool reactions_ = false, planar_loops_ = false;
+  bool reactions_ = false, planar_loops_ = false, compiled_ = false;
 };
 
 Summary summarize(const std::string& model, const std::string& motion, const task::InverseSummary& found) {
@@ -95,8 +97,9 @@ void Inverse::read_formulation(OptionReader& reader, bool spatial) const {
                                             did_you_mean(formulation_, valid)));
   } else if (spatial && formulation_ == "natural") {
     reader.fault("formulation", "a robot in space has no natural coordinates: leave it out, or say screw");
-  } else if (!spatial && formulation_ != "screw" && ordering_ != "best") {
-    reader.fault("ordering", "needs --formulation screw");
+  } else if (!spatial && formulation_ != "screw") {
+    if (ordering_ != "best") reader.fault("ordering", "needs --formulation screw");
+    if (compiled_) reader.fault("compiled", "is for robots and --formulation screw");
   }
 }
 
@@ -116,11 +119,11 @@ Done Inverse::run() {
   if (!model) return model.failure();
   read_formulation(reader, model->spatial());
   if (!reader.ok()) return reader.failure();
-  ProgressBar bar("inverse", common_.quiet);
+  ProgressBar bar("inverse", common_);
   CsvOptions csv;
   csv.columns = split_list(columns_);
   csv.progress = bar.callback();
-  const Result<Trajectory> motion = read_csv(motion_, csv);
+  const Result<Trajectory> motion = read_table(common_.embedding, motion_, csv);
   if (!motion) return motion.failure();
 
   if (ReportContent* report = outputs->show(*model, command)) {
@@ -132,8 +135,8 @@ Done Inverse::run() {
     }
   }
   if (model->spatial() || formulation_ == "screw") {
-    const task::SpatialInverseOptions spatial{split_list(actuators_), options.noise, reactions_, ordering,
-                                              planar_loops_,          bar.callback()};
+    const task::SpatialInverseOptions spatial{split_list(actuators_), options.noise,  reactions_, ordering,
+                                              planar_loops_,          bar.callback(), compiled_};
     const auto result = task::spatial_inverse(*model, *motion, spatial);
     if (!result) return result.failure();
     return outputs->write(summarize_spatial("inverse", common_.model, motion_, result->summary), &result->trajectory,

@@ -10,6 +10,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/task/spatial_kinematics.hpp"
+#include "memory.hpp"
 #include "move.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
@@ -79,7 +80,6 @@ class Kinematics final : public Verb {
   Done run_spatial(const Model& model, Outputs& outputs, const task::KinematicsOptions& options,
                    std::vector<task::FrameGoal> goals);
 
-  CommonOptions common_;
   std::string move_, table_;
   std::vector<std::string> goals_;
   bool branches_ = false;
@@ -108,7 +108,7 @@ Done Kinematics::run() {
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
-  ProgressBar bar("kinematics", common_.quiet);
+  ProgressBar bar("kinematics", common_);
   options.progress = bar.callback();
   if (ReportContent* report = outputs->show(*model, command)) {
     report->timed = !table_.empty();
@@ -144,7 +144,7 @@ Done Kinematics::run_spatial(const Model& model, Outputs& outputs, const task::K
   spatial.progress = options.progress;
   spatial.goals = std::move(goals);
   if (!table_.empty()) {
-    Result<Trajectory> table = read_csv(table_);
+    Result<Trajectory> table = read_table(common_.embedding, table_);
     if (!table) return table.failure();
     spatial.table = std::move(*table);
   }

@@ -87,6 +87,11 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
   app.add_option("--base", base, "of a robot: how it stands in the world; default: as the file says, else fixed")
       ->type_name("fixed|floating")
       ->group(group);
+  app.add_option("--meshes", meshes, "for the picture of a robot: a folder whose meshes may be read; may be repeated")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false)
+      ->take_all()
+      ->group(group);
   app.add_option("--loops", loops, "of a robot: the file that closes its loops; default: robot.loops.yaml beside it")
       ->type_name("FILE.yaml")
       ->group(group);
@@ -150,9 +155,9 @@ void CommonOptions::check_effect(OptionReader& reader, const Model& read) const 
   }
   if (base.empty()) return;
   if (!read.spatial()) {
-    fmt::print(stderr, "warning: --base {} has no effect: a planar model says itself which points are fixed\n", base);
+    warn(fmt::format("warning: --base {} has no effect: a planar model says itself which points are fixed", base));
   } else if (base == "floating" && floating_roots(read.robot).empty() && !floats(read.robot)) {
-    fmt::print(stderr, "warning: --base floating has no effect: joints tie every link to the world\n");
+    warn("warning: --base floating has no effect: joints tie every link to the world");
   }
 }
 
@@ -209,15 +214,35 @@ Result<Model> CommonOptions::read_model() const {
   options.loops = loops;
   options.sensors = sensor_file;
   if (!base.empty()) options.base = base == "floating" ? Robot::Base::floating : Robot::Base::fixed;
-  Result<Model> read = kinegraph::read_model(model, options);
-  if (!read) return read;
-  for (const Diagnostic& warning : read->warnings) fmt::print(stderr, "{}\n", to_string(warning));
-  check_effect(reader, *read);
+  if (embedding && embedding->model) return apply_settings(reader, *embedding->model, settings, of_files);
+  if (embedding && embedding->models) {
+    const Result<Model>& stored = embedding->models->read(model, options);
+    return stored ? apply_settings(reader, *stored, settings, of_files) : stored;
+  }
+  const Result<Model> read = kinegraph::read_model(model, options);
+  return read ? apply_settings(reader, *read, settings, of_files) : read;
+}
+
+Result<Model> CommonOptions::apply_settings(OptionReader& reader, const Model& read, const Settings& settings,
+                                            const std::vector<FileSetting>& of_files) const {
+  const bool told = embedding && embedding->model;  // to who read it
+  for (const Diagnostic& warning : read.warnings) {
+    if (!told) warn(to_string(warning));
+  }
+  check_effect(reader, read);
   if (!reader.ok()) return reader.failure();
   if (settings.empty()) return read;
-  Result<Model> changed = read->with(settings);
-  if (!changed && !of_files.empty()) return blame(*read, of_files, changed.failure());
+  Result<Model> changed = read.with(settings);
+  if (!changed && !of_files.empty()) return blame(read, of_files, changed.failure());
   return changed;
+}
+
+void CommonOptions::warn(const std::string& line) const {
+  if (embedding) {
+    embedding->warnings.push_back(line);
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
 }
 
 }  // namespace kinegraph::cli

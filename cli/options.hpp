@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "embedding.hpp"
 #include "kinegraph/base/result.hpp"
 #include "kinegraph/io/settings_file.hpp"
 #include "kinegraph/model/model.hpp"
@@ -38,17 +39,22 @@ std::vector<std::string> split_list(const std::string& text);
 /// What every verb understands.
 struct CommonOptions {
   std::string model, out, json, report, beside, threads, base, loops, sensor_file, seed = "0";
-  std::vector<std::string> set;
+  std::vector<std::string> set, meshes;
   bool quiet = false, strict = false;
 
   void declare(CLI::App& app, bool writes_trajectory);
   /// The values that stand for themselves: threads, seed and base, with their faults told to `reader`.
   void read(OptionReader& reader);
   Result<Model> read_model() const;  ///< with --set applied; prints the file's warnings
+  /// A line for people: on standard error, or kept where a program asks.
+  void warn(const std::string& line) const;
 
   unsigned long seed_value = 0;
+  Embedding* embedding = nullptr;  ///< where a program asks, not a shell
 
  private:
+  Result<Model> apply_settings(OptionReader& reader, const Model& read, const Settings& settings,
+                               const std::vector<FileSetting>& of_files) const;
   void check_effect(OptionReader& reader, const Model& read) const;
   Settings read_settings(OptionReader& reader, std::vector<FileSetting>& of_files) const;
 };

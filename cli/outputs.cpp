@@ -9,6 +9,8 @@ namespace kinegraph::cli {
 
 Result<Outputs> Outputs::open(const CommonOptions& options) {
   Outputs outputs;
+  outputs.content_.meshes.assign(options.meshes.begin(), options.meshes.end());
+  outputs.embedding_ = options.embedding;
   if (!options.out.empty()) {
     Result<OutputFile> file = OutputFile::create(options.out);
     if (!file) return file.failure();
@@ -54,8 +56,29 @@ void Outputs::sample(double t, const double* row) {
 
 Failure Outputs::why_failed() { return writer_->finish().failure(); }
 
+/// For the program that asks. The page is made when it wants it: by then this object and the verb's model are gone.
+void Outputs::keep(const Summary& summary, const Trajectory* trajectory) {
+  embedding_->summary = summary.data();
+  if (trajectory && embedding_->keep_trajectory) embedding_->trajectory = *trajectory;
+  if (!embedding_->keep_page) return;
+  const auto model = content_.model ? std::make_shared<const Model>(*content_.model) : nullptr;
+  const auto motion = trajectory ? std::make_shared<const Trajectory>(*trajectory) : nullptr;
+  embedding_->page = [content = content_, summary, model, motion](const Trajectory* beside) {
+    ReportContent shown = content;
+    shown.model = model.get();
+    if (beside && motion) {
+      for (report::Beside& b : report::beside(*motion, *beside, "beside", false)) shown.beside.push_back(std::move(b));
+    }
+    return report_html(std::move(shown), summary, motion.get());
+  };
+}
+
 Done Outputs::write(const Summary& summary, const Trajectory* trajectory, const Progress& progress, bool silent) {
-  if (interrupted()) return Failure::interrupted();
+  if (interrupted(embedding_)) return Failure::interrupted();
+  if (embedding_) {
+    keep(summary, trajectory);
+    silent = true;
+  }
   const auto is_stdout = [](const std::optional<OutputFile>& file) { return file && file->path() == "-"; };
   silent = silent || is_stdout(trajectory_) || is_stdout(json_) || is_stdout(report_);
 

@@ -20,13 +20,16 @@ class Outputs {
  public:
   static Result<Outputs> open(const CommonOptions& options);
 
-  bool has_trajectory() const { return trajectory_.has_value() || report_.has_value(); }  ///< someone wants it
-  bool has_table() const { return trajectory_.has_value(); }                              ///< --out
+  bool has_trajectory() const {  ///< someone wants it
+    return trajectory_.has_value() || wants_page() || (embedding_ && embedding_->keep_trajectory);
+  }
+  bool has_table() const { return trajectory_.has_value(); }                             ///< --out
+  bool needs_all() const { return has_trajectory() && (wants_page() || !has_table()); }  ///< not row by row
 
   /// Names the machine that the report draws and the command that made it. What is returned may be filled until
   /// write(); null: no report is asked for. `model` must stay until then.
   ReportContent* show(const Model& model, const std::string& command);
-  ReportContent* report() { return report_ ? &content_ : nullptr; }
+  ReportContent* report() { return wants_page() ? &content_ : nullptr; }
 
   /// Rows as they come, instead of a trajectory at the end.
   void stream(const std::vector<std::string>& names);
@@ -39,9 +42,13 @@ class Outputs {
   Done write(const Summary& summary, const Trajectory* trajectory, const Progress& progress, bool silent = false);
 
  private:
+  bool wants_page() const { return report_.has_value() || (embedding_ && embedding_->keep_page); }
+  void keep(const Summary& summary, const Trajectory* trajectory);
+
   std::optional<OutputFile> trajectory_, json_, report_;
   std::optional<Trajectory> beside_;
   ReportContent content_;
+  Embedding* embedding_ = nullptr;
   std::optional<CsvWriter> writer_;
   long rows_ = 0;
   std::size_t columns_ = 0;

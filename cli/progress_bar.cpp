@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <csignal>
@@ -37,44 +38,61 @@ extern "C" void on_crash(int) {
   _exit(kInternalStatus);
 }
 
-std::string duration(double s) {
-  const long whole = std::lround(s);
-  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
-}
-
 }  // namespace
 
 void catch_signals() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // nohup, and shells for what runs behind
+  }
+  // A stack of its own: what overflowed the other one must still be told.
+  static std::array<char, std::size_t{1} << 16> stack;
+  stack_t own{};
+  own.ss_sp = stack.data();
+  own.ss_size = stack.size();
+  sigaltstack(&own, nullptr);
   struct sigaction crash {};
   crash.sa_handler = on_crash;
+  crash.sa_flags = SA_ONSTACK;
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &crash, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT: a closed pipe is told by write()
+  std::signal(SIGXFSZ, SIG_IGN);  // NOLINT: and so is a file that grows beyond its limit
 }
 
-bool interrupted() { return asked_to_stop; }
+bool interrupted(const Embedding* embedding) {
+  return asked_to_stop || (embedding && embedding->stopped && embedding->stopped());
+}
+
+std::string duration(double s) {
+  const long whole = std::lround(s);
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
+}
 
 Done print(const std::string& text) {
   std::fflush(stdout);
   return write_file("-", text);
 }
 
-ProgressBar::ProgressBar(std::string label, bool quiet)
+ProgressBar::ProgressBar(std::string label, const CommonOptions& options)
     : label_(std::move(label)),
-      enabled_(!quiet && isatty(STDERR_FILENO) == 1),
+      embedding_(options.embedding),
+      enabled_(!options.quiet && !embedding_ && isatty(STDERR_FILENO) == 1),
       start_(Clock::now()),
       next_(start_ + kBeforeFirst) {}
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
   if (drawn_) fmt::print(stderr, "\r\033[K");
+  drawn_ = false;
 }
 
 bool ProgressBar::update(double share) {
-  if (asked_to_stop) return false;
+  if (interrupted(embedding_)) return false;
   if (!enabled_) return true;
   const Clock::time_point now = Clock::now();
   if (now >= next_) {
@@ -88,7 +106,9 @@ void ProgressBar::draw(double share, double elapsed_s) {
   std::string bar;
   const int full = static_cast<int>(share * kWidth);
   for (int i = 0; i < kWidth; ++i) bar += i < full ? "━" : "─";
-  const std::string left = share > 0.01 ? fmt::format("  {} left", duration(elapsed_s / share - elapsed_s)) : "";
+  const std::string left = !note_.empty() ? "  " + note_
+                           : share > 0.01 ? fmt::format("  {} left", duration(elapsed_s / share - elapsed_s))
+                                          : "";
   fmt::print(stderr, "\r{} {} {:3.0f} %{}\033[K", label_, bar, 100 * share, left);
   std::fflush(stderr);
   drawn_ = true;

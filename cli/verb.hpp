@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kinegraph/base/result.hpp"
+#include "options.hpp"
 
 namespace CLI {
 class App;
@@ -29,6 +30,12 @@ class Verb {
 
   std::string program = "kinegraph";  ///< as the user called it
   std::string command;                ///< the whole line, as it was typed
+
+  /// From here on what is found is kept there, not printed.
+  void embed(Embedding& in) { common_.embedding = &in; }
+
+ protected:
+  CommonOptions common_;
 };
 
 std::unique_ptr<Verb> make_check();
@@ -42,7 +49,26 @@ std::unique_ptr<Verb> make_plan();
 std::unique_ptr<Verb> make_graph();
 std::unique_ptr<Verb> make_codegen();
 std::unique_ptr<Verb> make_view();
+std::unique_ptr<Verb> make_sweep();
 std::unique_ptr<Verb> make_demo();
+
+/// A verb by its name; null if there is none.
+std::unique_ptr<Verb> find_verb(const std::string& name);
+std::vector<std::string> verb_names();
+
+/// An option of a verb, as programs may ask for it.
+struct OptionShape {
+  std::string name;  ///< "step", without dashes
+  bool flag = false, repeats = false;
+  std::string type, help, group;  ///< "FILE.csv"; what it is for; "Common to every verb"
+};
+std::vector<OptionShape> options_of(Verb& verb);
+
+/// A verb with its arguments as a shell would split them; the answer is left in `in`.
+Done ask(const std::string& verb, std::vector<std::string> arguments, Embedding& in);
+
+/// A word as a shell takes it.
+std::string shell_word(const std::string& word);
 
 /// A whole command, as the shell splits it: the program's name and the arguments. Prints, and returns the exit status.
 int run_command(const std::string& program, const std::vector<std::string>& arguments);

@@ -31,7 +31,6 @@ class View final : public Verb {
   Done run() override;
 
  private:
-  CommonOptions common_;
 };
 
 /// An assembled pose and the coordinates that get sliders.
@@ -66,7 +65,7 @@ Result<Assembled> assemble_spatial(const Model& model, const Progress& progress)
 
 Done View::run() {
   OptionReader reader;
-  if (common_.report.empty() && !common_.model.empty()) {
+  if (common_.report.empty() && !common_.model.empty() && !common_.embedding) {
     common_.report = std::filesystem::path(common_.model).stem().string() + ".html";
   }
   common_.read(reader);
@@ -75,15 +74,16 @@ Done View::run() {
   if (!outputs) return outputs.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
-  ProgressBar bar("view", common_.quiet);
+  ProgressBar bar("view", common_);
   const auto found =
       model->spatial() ? assemble_spatial(*model, bar.callback()) : assemble_planar(*model, bar.callback());
   if (!found) return found.failure();
   auto view = report::view_section(*model, found->driven);
   if (!view) return view.failure();
-  ReportContent* report = outputs->show(*model, command);
-  report->timed = false;
-  report->page.view = *std::move(view);
+  if (ReportContent* report = outputs->show(*model, command)) {
+    report->timed = false;
+    report->page.view = *std::move(view);
+  }
   Summary summary("view", common_.model);
   summary.add("degrees_of_freedom", found->freedoms, "degrees of freedom")
       .add("driven", found->driven, found->driven.size() > 12 ? "" : "moved by sliders");

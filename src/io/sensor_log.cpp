@@ -183,12 +183,13 @@ Result<std::monostate> has_sensors(const Model& model) {
 
 }  // namespace
 
-Result<SensorLog> read_sensor_log(const std::vector<std::string>& paths, const Model& model, const Progress& progress) {
+Result<SensorLog> read_sensor_log(const std::vector<std::string>& paths, const Model& model, const Progress& progress,
+                                  const ReadTable& read) {
   if (const auto sound = has_sensors(model); !sound) return sound.failure();
   if (paths.empty()) return Failure::bad_input("no log of readings is given");
   LogReader reader(model);
   for (const std::string& path : paths) {
-    const Result<Trajectory> table = read_csv(path, reader.options(progress));
+    const Result<Trajectory> table = read(path, reader.options(progress));
     if (!table && table.failure().kind == Failure::Kind::interrupted) return table.failure();
     reader.add(path, table);
   }

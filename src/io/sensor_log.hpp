@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kinegraph/base/progress.hpp"
+#include "kinegraph/io/csv.hpp"
 #include "kinegraph/model/model.hpp"
 
 namespace kinegraph {
@@ -29,13 +30,16 @@ struct SensorLog {
   Location where(const SensorReading& reading) const { return {files[reading.file], reading.line, 1}; }
 };
 
+using ReadTable = std::function<Result<Trajectory>(const std::string& path, const CsvOptions& options)>;
+
 /// Reads tables whose columns are channels of the model's sensors ("gyro.w"); an empty field is a reading that is
 /// missing. Each file has a time column of its own, which may stand still but not go backwards. Columns of the
 /// machine's motion, as verbs write them, are left out with a warning. Refused, all faults at once: columns that are
 /// neither, units in names, sensors of which some columns are missing, two readings of a sensor at one time, files
 /// without any.
+/// `read`: who reads the tables, where it is not read_csv.
 Result<SensorLog> read_sensor_log(const std::vector<std::string>& paths, const Model& model,
-                                  const Progress& progress = {});
+                                  const Progress& progress = {}, const ReadTable& read = read_csv);
 
 /// The same from memory; `name` stands in messages.
 Result<SensorLog> parse_sensor_log(const std::string& text, const std::string& name, const Model& model);
