@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kinegraph/ensemble/design.hpp"
+#include "kinegraph/ensemble/outcome.hpp"
+#include "verb.hpp"
+
+namespace kinegraph::cli {
+
+/// The cases of a study as commands, and what they give. The model is read once; any thread may run any case.
+class SweepCases {
+ public:
+  /// `study` must have passed check_study().
+  SweepCases(const ensemble::Study& study, const std::vector<OptionShape>& options);
+
+  const ensemble::Design& design() const { return design_; }
+
+  /// The words after the verb: as a user would type them.
+  std::vector<std::string> arguments(std::uint64_t number) const;
+  std::string command(std::uint64_t number) const;
+
+  /// Fails only where it is interrupted; what goes wrong otherwise is the outcome.
+  Result<ensemble::Outcome> run(std::uint64_t number);
+  /// The same, with all that the verb found left in `found`.
+  Result<ensemble::Outcome> run(std::uint64_t number, Embedding& found, Failure& failure);
+
+  /// Contents of the files that decide about results, each by its checksum.
+  std::vector<std::string> file_contents() const;
+
+ private:
+  std::string option_text(const OptionShape& shape, const std::string& value) const;
+  void add(std::vector<std::string>& words, const OptionShape& shape, const std::string& value) const;
+  const OptionShape& shape(const std::string& name) const;
+
+  const ensemble::Study& study_;
+  std::vector<OptionShape> options_;
+  ensemble::Design design_;
+  ModelStore models_;
+  bool columns_ = false;  // an output asks for a column
+};
+
+/// A path as the study says it, seen from here.
+std::string beside_study(const ensemble::Study& study, const std::string& path);
+
+/// Verbs that a study may ask: those that give a summary.
+std::vector<std::string> sweepable_verbs();
+
+/// Everything that can be wrong with a study before a case is run: the verb, its options, the numbers of the model that
+/// are set. All faults at once, with their places.
+Failure check_study(const ensemble::Study& study);
+
+/// Runs some cases to see whether the outputs exist and the options are sound; `outcomes` are theirs.
+struct Probe {
+  Failure failure;  ///< without diagnostics: all is well
+  std::vector<ensemble::Outcome> outcomes;
+  std::vector<std::string> paths;     ///< all outputs that there are
+  std::vector<std::string> warnings;  ///< for people
+};
+Probe probe(SweepCases& cases, const ensemble::Study& study);
+
+}  // namespace kinegraph::cli

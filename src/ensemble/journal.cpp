@@ -1,0 +1,218 @@
+#include "kinegraph/ensemble/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/io/output.hpp"
+
+namespace kinegraph::ensemble {
+namespace {
+
+constexpr std::string_view kMagic = "kinegraph sweep 1\n";
+constexpr std::size_t kFrame = sizeof(std::uint32_t) + sizeof(std::uint64_t);  // length, checksum
+constexpr std::uint32_t kLongest = 64 << 20;                                   // bytes of a record
+constexpr std::size_t kPiece = 1 << 16;                                        // read at once
+
+std::string framed(const std::string& bytes) {
+  std::string all;
+  all.reserve(kFrame + bytes.size());
+  put(all, static_cast<std::uint32_t>(bytes.size()));
+  put(all, checksum(bytes));
+  return all + bytes;
+}
+
+bool write_all(int descriptor, std::string_view bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return true;
+}
+
+/// What one list of lines has and the other has not, in a few words.
+std::string difference(const std::string& before, const std::string& now) {
+  const auto lines_of = [](const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = std::min(text.find('\n', at), text.size());
+      lines.push_back(text.substr(at, end - at));
+    }
+    return lines;
+  };
+  const std::vector<std::string> a = lines_of(before), b = lines_of(now);
+  const auto lacks = [](const std::vector<std::string>& list, const std::string& line) {
+    return std::find(list.begin(), list.end(), line) == list.end();
+  };
+  const auto old = std::find_if(a.begin(), a.end(), [&](const std::string& line) { return lacks(b, line); });
+  const auto fresh = std::find_if(b.begin(), b.end(), [&](const std::string& line) { return lacks(a, line); });
+  if (old != a.end() && fresh != b.end()) return fmt::format("{}, was {}", quote(*fresh), quote(*old));
+  if (fresh != b.end()) return quote(*fresh) + " is new";
+  if (old != a.end()) return quote(*old) + " is gone";
+  return "the order of its parts";
+}
+
+}  // namespace
+
+Result<Journal> Journal::open(const std::string& path, const std::vector<std::string>& content, std::uint64_t cases,
+                              bool restart) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) {
+    return Failure::bad_input({path, 0, 0}, "cannot write the file: " + system_message(errno));
+  }
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor);
+    return Failure::bad_input({path, 0, 0}, "another sweep is writing this journal");
+  }
+  Result<CaseIndex> index = CaseIndex::create(path, cases);
+  if (!index) {
+    ::close(descriptor);
+    return std::move(index).failure();
+  }
+  Journal journal(path, descriptor, *std::move(index));
+  if (auto failure = journal.begin(content, restart)) return *failure;
+  if (auto failure = journal.load()) return *failure;
+  return journal;
+}
+
+Journal::Journal(Journal&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(other.descriptor_),
+      index_(std::move(other.index_)),
+      begin_(other.begin_),
+      end_(other.end_),
+      finished_(other.finished_),
+      failed_(other.failed_),
+      resumed_(other.resumed_),
+      buffer_(std::move(other.buffer_)),
+      buffered_(other.buffered_) {
+  other.descriptor_ = -1;
+}
+
+Journal::~Journal() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Failure Journal::cannot_write() const {
+  return Failure::bad_input({path_, 0, 0}, "cannot write the file: " + system_message(errno));
+}
+
+/// The head: of this study, or of none yet.
+std::optional<Failure> Journal::begin(const std::vector<std::string>& content, bool restart) {
+  std::string text;
+  for (const std::string& line : content) text += line + "\n";
+  const std::string head = std::string(kMagic) + framed(text);
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) return cannot_write();
+  end_ = static_cast<std::uint64_t>(status.st_size);
+  std::string start(std::min<std::size_t>(kMagic.size(), end_), '\0');
+  if (!start.empty() && ::pread(descriptor_, start.data(), start.size(), 0) != static_cast<ssize_t>(start.size())) {
+    return cannot_write();
+  }
+  if (!kMagic.starts_with(start)) {
+    return Failure::bad_input({path_, 0, 0}, "is in the way: it is no journal of a sweep");
+  }
+  const std::optional<std::string> before = restart ? std::nullopt : record(kMagic.size());
+  if (!before) return write_head(head);  // none, or a head that was never finished
+  if (*before != text) {
+    return Failure::bad_input({path_, 0, 0},
+                              fmt::format("holds the unfinished sweep of another study ({}); --restart throws it away",
+                                          difference(*before, text)));
+  }
+  begin_ = head.size();
+  return {};
+}
+
+std::optional<Failure> Journal::write_head(const std::string& head) {
+  if (::ftruncate(descriptor_, 0) != 0 || !write_all(descriptor_, head, 0)) return cannot_write();
+  begin_ = end_ = head.size();
+  buffer_.clear();
+  return {};
+}
+
+/// Fills the index; a torn end is cut off.
+std::optional<Failure> Journal::load() {
+  std::uint64_t at = begin_;
+  while (at < end_) {
+    const std::optional<std::string> bytes = record(at);
+    const std::optional<Outcome> outcome = bytes ? decode(*bytes) : std::nullopt;
+    if (!outcome || outcome->number >= cases()) break;
+    if (index_.get(outcome->number) != 0) {
+      return Failure::bad_input({path_, 0, 0},
+                                fmt::format("holds case {} twice; --restart throws the journal away", outcome->number));
+    }
+    if (!index_.set(outcome->number, at)) return cannot_write();
+    ++finished_;
+    failed_ += outcome->status != 0;
+    at += kFrame + bytes->size();
+  }
+  if (at < end_ && ::ftruncate(descriptor_, static_cast<off_t>(at)) != 0) return cannot_write();
+  end_ = at;
+  buffer_.clear();
+  resumed_ = finished_;
+  return {};
+}
+
+/// The bytes of the record at an offset, if they are whole.
+std::optional<std::string> Journal::record(std::uint64_t offset) {
+  const auto buffer = [&](std::size_t size) {
+    if (offset >= buffered_ && offset + size <= buffered_ + buffer_.size()) return true;
+    if (offset + size > end_) return false;
+    buffer_.resize(std::max(size, kPiece));
+    const ssize_t got = ::pread(descriptor_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
+    buffer_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    buffered_ = offset;
+    return buffer_.size() >= size;
+  };
+  if (!buffer(kFrame)) return {};
+  std::string_view frame(buffer_.data() + (offset - buffered_), kFrame);
+  std::uint32_t length = 0;
+  std::uint64_t sum = 0;
+  take(frame, length), take(frame, sum);
+  if (length > kLongest || !buffer(kFrame + length)) return {};
+  std::string bytes = buffer_.substr(offset - buffered_ + kFrame, length);
+  if (checksum(bytes) != sum) return {};
+  return bytes;
+}
+
+Result<std::monostate> Journal::append(const Outcome& outcome) {
+  const std::string bytes = framed(encode(outcome));
+  if (!write_all(descriptor_, bytes, end_) || !index_.set(outcome.number, end_)) return cannot_write();
+  end_ += bytes.size();
+  ++finished_;
+  failed_ += outcome.status != 0;
+  return std::monostate{};
+}
+
+void Journal::to_disk() { ::fdatasync(descriptor_); }
+
+std::optional<Outcome> Journal::read(std::uint64_t number) {
+  const std::uint64_t offset = index_.get(number);
+  if (offset == 0) return {};
+  const std::optional<std::string> bytes = record(offset);
+  return bytes ? decode(*bytes) : std::nullopt;
+}
+
+Result<std::monostate> Journal::visit(const std::function<void(const Outcome&)>& use) {
+  for (std::uint64_t at = begin_; at < end_;) {
+    const std::optional<std::string> bytes = record(at);
+    const std::optional<Outcome> outcome = bytes ? decode(*bytes) : std::nullopt;
+    if (!outcome) return Failure::bad_input({path_, 0, 0}, "cannot be read again: the file has changed");
+    use(*outcome);
+    at += kFrame + bytes->size();
+  }
+  return std::monostate{};
+}
+
+void Journal::remove() { ::unlink(path_.c_str()); }
+
+}  // namespace kinegraph::ensemble

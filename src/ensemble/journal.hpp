@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "kinegraph/ensemble/case_index.hpp"
+#include "kinegraph/ensemble/outcome.hpp"
+
+namespace kinegraph::ensemble {
+
+/// The outcomes of a sweep on disk, in the order in which they came. Records are only appended, each with its length
+/// and checksum, so that whatever ends the program, all but the last one are whole; a torn end is dropped when the
+/// journal is opened again. Its head holds the study's content: another study is refused.
+///
+///     "kinegraph sweep 1\n"   { length u32, checksum u64, bytes }  head, then one per case
+class Journal {
+ public:
+  /// Opens or begins a journal. `content` as Study::content(), with what else decides about results. `restart`: what
+  /// is there is thrown away. Locked until it is closed: two sweeps never share one.
+  static Result<Journal> open(const std::string& path, const std::vector<std::string>& content, std::uint64_t cases,
+                              bool restart);
+
+  Journal(Journal&& other) noexcept;
+  Journal& operator=(Journal&&) = delete;
+  ~Journal();
+
+  const std::string& path() const { return path_; }
+  std::uint64_t cases() const { return index_.cases(); }
+  std::uint64_t finished() const { return finished_; }
+  std::uint64_t failed() const { return failed_; }
+  std::uint64_t resumed() const { return resumed_; }  ///< how many were there when it was opened
+  std::uint64_t next_missing(std::uint64_t number) { return index_.next_missing(number); }
+
+  [[nodiscard]] Result<std::monostate> append(const Outcome& outcome);
+  void to_disk();  ///< what is written so far survives a power failure too
+  /// The outcome of a case, if it is there.
+  std::optional<Outcome> read(std::uint64_t number);
+  /// All outcomes, in the order of the file.
+  [[nodiscard]] Result<std::monostate> visit(const std::function<void(const Outcome&)>& use);
+  void remove();  ///< the work is done
+
+ private:
+  Journal(std::string path, int descriptor, CaseIndex index)
+      : path_(std::move(path)), descriptor_(descriptor), index_(std::move(index)) {}
+  std::optional<Failure> begin(const std::vector<std::string>& content, bool restart);
+  std::optional<Failure> write_head(const std::string& head);
+  std::optional<Failure> load();
+  std::optional<std::string> record(std::uint64_t offset);
+  Failure cannot_write() const;
+
+  std::string path_;
+  int descriptor_ = -1;
+  CaseIndex index_;
+  std::uint64_t begin_ = 0, end_ = 0;  // of the records
+  std::uint64_t finished_ = 0, failed_ = 0, resumed_ = 0;
+  std::string buffer_;  // a piece of the file, from buffered_ on
+  std::uint64_t buffered_ = 0;
+};
+
+}  // namespace kinegraph::ensemble

@@ -1,0 +1,144 @@
+#include "kinegraph/ensemble/journal.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace kinegraph::ensemble {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own, removed at the end.
+class JournalTest : public testing::Test {
+ protected:
+  JournalTest() {
+    std::string name = (fs::temp_directory_path() / "kinegraph_journal_XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    path_ = (folder_ / "t.journal").string();
+  }
+  ~JournalTest() override { fs::remove_all(folder_); }
+
+  Result<Journal> open(const std::vector<std::string>& content = {"verb: check"}, bool restart = false) {
+    return Journal::open(path_, content, 100, restart);
+  }
+  std::string bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+
+  fs::path folder_;
+  std::string path_;
+};
+
+Outcome outcome(std::uint64_t number) {
+  Outcome made;
+  made.number = number;
+  made.status = number % 7 == 3 ? 1 : 0;
+  if (made.status != 0) made.error = "no assembly: P1-P2 is off by 0.1";
+  made.cells = {Cell::of(0.1 * static_cast<double>(number)), Cell{}, Cell::of(std::string(number, 'x'))};
+  return made;
+}
+
+TEST_F(JournalTest, KeepsOutcomesOfAnyOrder) {
+  {
+    Result<Journal> journal = open();
+    ASSERT_TRUE(journal) << journal.failure().to_string();
+    for (const std::uint64_t k : {5U, 3U, 99U, 0U}) ASSERT_TRUE(journal->append(outcome(k)));
+    EXPECT_EQ(journal->resumed(), 0U);
+    EXPECT_EQ(journal->next_missing(0), 1U);
+  }
+  Result<Journal> journal = open();
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(journal->resumed(), 4U);
+  EXPECT_EQ(journal->failed(), 1U);
+  for (const std::uint64_t k : {0U, 3U, 5U, 99U}) EXPECT_EQ(journal->read(k), outcome(k));
+  EXPECT_FALSE(journal->read(4));
+  EXPECT_EQ(journal->next_missing(3), 4U);
+  EXPECT_EQ(journal->next_missing(99), 100U);
+  std::vector<std::uint64_t> order;
+  ASSERT_TRUE(journal->visit([&](const Outcome& o) { order.push_back(o.number); }));
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{5, 3, 99, 0}));
+}
+
+/// Wherever the file ends: what is whole is there, what is not is as if it had never been.
+TEST_F(JournalTest, DropsATornEndWhereverItIs) {
+  std::vector<std::size_t> ends;
+  {
+    Result<Journal> journal = open();
+    ends.push_back(bytes().size());
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      ASSERT_TRUE(journal->append(outcome(k)));
+      ends.push_back(bytes().size());
+    }
+  }
+  const std::string whole = bytes();
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    write(whole.substr(0, size));
+    Result<Journal> journal = open();
+    ASSERT_TRUE(journal) << size << ": " << journal.failure().to_string();
+    const auto kept = static_cast<std::uint64_t>(
+        std::count_if(ends.begin() + 1, ends.end(), [&](std::size_t end) { return end <= size; }));
+    ASSERT_EQ(journal->finished(), kept) << size;
+    ASSERT_TRUE(journal->append(outcome(50)));
+    ASSERT_EQ(journal->read(50), outcome(50));
+    if (kept > 0) {
+      ASSERT_EQ(journal->read(0), outcome(0));
+    }
+  }
+}
+
+TEST_F(JournalTest, ADamagedByteIsSeen) {
+  {
+    Result<Journal> journal = open();
+    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(journal->append(outcome(k)));
+  }
+  std::string damaged = bytes();
+  damaged[damaged.size() - 3] = static_cast<char>(damaged[damaged.size() - 3] ^ 4);
+  write(damaged);
+  EXPECT_EQ(open()->finished(), 2U);
+}
+
+TEST_F(JournalTest, RefusesAnotherStudy) {
+  {
+    Result<Journal> journal = open({"verb: check", "samples: 5"});
+    ASSERT_TRUE(journal->append(outcome(1)));
+  }
+  const Result<Journal> refused = open({"verb: check", "samples: 6"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.failure().to_string(),
+            path_ +
+                ": error: holds the unfinished sweep of another study ('samples: 6', was 'samples: 5'); --restart "
+                "throws it away");
+  EXPECT_EQ(refused.failure().exit_status(), 2);
+  EXPECT_EQ(open({"verb: check", "samples: 5"})->finished(), 1U);
+  EXPECT_EQ(open({"verb: check", "samples: 6"}, true)->finished(), 0U);
+  EXPECT_TRUE(open({"verb: check", "samples: 6"}));
+}
+
+TEST_F(JournalTest, LeavesWhatIsNoJournalAlone) {
+  write("my thesis");
+  EXPECT_EQ(open().failure().to_string(), path_ + ": error: is in the way: it is no journal of a sweep");
+  EXPECT_FALSE(open({}, true));
+  EXPECT_EQ(bytes(), "my thesis");
+}
+
+TEST_F(JournalTest, OneSweepAtATime) {
+  const Result<Journal> first = open();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(open().failure().to_string(), path_ + ": error: another sweep is writing this journal");
+}
+
+TEST(Outcome, BytesThatAreNoneAreRefused) {
+  const std::string bytes = encode(outcome(3));
+  EXPECT_EQ(decode(bytes), outcome(3));
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(std::string_view(bytes).substr(0, size)));
+  EXPECT_FALSE(decode(bytes + "x"));
+}
+
+}  // namespace
+}  // namespace kinegraph::ensemble

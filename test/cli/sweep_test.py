@@ -1,0 +1,297 @@
+"""Sweeps, as a user meets them: sweep_test.py PROGRAM [SUITE.TEST ...]"""
+
+import csv
+import json
+import os
+import random
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import PROGRAM, Cli
+
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models")
+
+STUDY = """\
+verb: simulate
+model: fourbar.yaml
+options: {time: 50ms, step: 1ms}
+design: latin-hypercube
+samples: 40
+vary:
+  L: {distribution: normal, mean: 1, sd: 5mm}
+  rocker.mass: {distribution: uniform, low: 3.9, high: 4.1}
+  --integrator: [trapezoidal, hermite-simpson]
+outputs: {drift: energy_drift, speed: columns.theta.v.last, steps: steps}
+"""
+
+
+class SweepCase(Cli):
+    def setUp(self):
+        super().setUp()
+        self.write("study.yaml", STUDY)
+
+    def rows(self, name="study.csv"):
+        with open(os.path.join(self.folder, name), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def fails(self, status, *arguments):
+        result = self.run_program(*arguments)
+        self.assertEqual(result.status, status, result.err)
+        return result
+
+    def start(self, *arguments):
+        return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def records(self, name="study.csv.journal"):
+        """The numbers of the cases in a journal, in the order of the file; a torn end is passed over."""
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return []
+        with open(path, "rb") as file:
+            data = file.read()
+        numbers, at = [], len(b"kinegraph sweep 1\n")
+        head = True
+        while at + 12 <= len(data):
+            size = int.from_bytes(data[at:at + 4], "little")
+            if at + 12 + size > len(data):
+                break
+            if not head:
+                numbers.append(int.from_bytes(data[at + 12:at + 20], "little"))
+            head = False
+            at += 12 + size
+        return numbers
+
+
+class Sweeps(SweepCase):
+    def test_a_table_of_all_cases_and_how_they_spread(self):
+        text = self.good("sweep", "study.yaml", "--json", "s.json").out
+        rows = self.rows()
+        self.assertEqual([int(row["case"]) for row in rows], list(range(80)))
+        self.assertEqual(list(rows[0]), ["case", "seed", "L", "rocker.mass", "--integrator", "drift", "speed", "steps", "status", "error"])
+        self.assertEqual({row["status"] for row in rows}, {"0"})
+        self.assertEqual([row["--integrator"] for row in rows], 40 * ["trapezoidal"] + 40 * ["hermite-simpson"])
+        self.assertEqual([row["L"] for row in rows[:40]], [row["L"] for row in rows[40:]])
+        self.assertEqual(len({row["seed"] for row in rows}), 80)
+        self.assertRegex(text, r"(?m)^  speed +-\d")
+        self.assertRegex(text, r"wrote study.csv: 80 rows, 10 columns")
+        found = json.loads(self.read("s.json"))
+        self.assertEqual((found["cases"], found["failed"], found["asked"]), (80, 0, "simulate"))
+        speeds = sorted(float(row["speed"]) for row in rows)
+        spread = {output["name"]: output for output in found["outputs"]}["speed"]
+        self.assertAlmostEqual(spread["mean"], sum(speeds) / 80, places=12)
+        self.assertAlmostEqual(spread["p50"], (speeds[39] + speeds[40]) / 2, places=14)
+        self.assertEqual((spread["min"], spread["max"], spread["count"]), (speeds[0], speeds[-1], 80))
+        self.assertEqual(self.files(), ["s.json", "study.csv", "study.yaml"])
+
+    def test_a_case_is_the_command_that_it_shows(self):
+        self.good("sweep", "study.yaml")
+        rows = self.rows()
+        for k in (0, 17, 79):
+            command = shlex.split(self.good("sweep", "study.yaml", "--case", str(k)).out)
+            self.assertEqual(command[:3], ["kinegraph", "simulate", "fourbar.yaml"])
+            self.good(*command[1:], "--json", "one.json", "--out", "one.csv")
+            summary = json.loads(self.read("one.json"))
+            names, motion = self.table("one.csv")
+            self.assertEqual(float(rows[k]["drift"]), summary["energy_drift"])
+            self.assertEqual(int(rows[k]["steps"]), summary["steps"])
+            self.assertEqual(float(rows[k]["speed"]), motion[-1][names.index("theta.v")])
+
+    def test_the_same_bits_on_any_number_of_threads(self):
+        tables = []
+        for threads in ("1", "2", "3"):
+            self.good("sweep", "study.yaml", "--threads", threads)
+            tables.append(self.read("study.csv"))
+        self.assertEqual(tables[0], tables[1])
+        self.assertEqual(tables[0], tables[2])
+
+    def test_the_same_bits_across_processes(self):
+        mpirun = shutil.which("mpirun")
+        if not mpirun or not os.path.exists(os.path.join(os.path.dirname(PROGRAM), "kinegraph_mpi.so")):
+            self.skipTest("no mpirun, or built without MPI")
+        self.good("sweep", "study.yaml", "--out", "alone.csv")
+        done = subprocess.run([mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2", PROGRAM, "sweep", "study.yaml"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=100,
+                              env={**os.environ, "OMPI_MCA_rmaps_base_oversubscribe": "1"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.read("study.csv"), self.read("alone.csv"))
+        self.assertIn("processes", done.stdout)
+        self.write("bad.yaml", STUDY.replace("drift: energy_drift", "drift: energy_drfit"))
+        bad = subprocess.run([mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2", PROGRAM, "sweep", "bad.yaml"],
+                             cwd=self.folder, capture_output=True, text=True, timeout=100)
+        self.assertEqual(bad.returncode, 2, bad.stderr)
+        self.assertEqual(bad.stderr.count("unknown output 'energy_drfit'"), 1, bad.stderr)
+
+    def test_a_failing_case_is_a_row(self):
+        self.write("reach.yaml", STUDY.replace("samples: 40\n", "").replace("design: latin-hypercube\n", "")
+                   .replace("{distribution: normal, mean: 1, sd: 5mm}", "[1, -1, 9]")
+                   .replace("{distribution: uniform, low: 3.9, high: 4.1}", "[4]").replace(", hermite-simpson", ""))
+        result = self.fails(1, "sweep", "reach.yaml", "--json", "s.json")
+        rows = self.rows("reach.csv")
+        self.assertEqual(rows[0]["status"], "0")
+        self.assertEqual(rows[1]["status"], "2")
+        self.assertIn("length", rows[1]["error"])
+        self.assertEqual(rows[2]["status"], "1")
+        self.assertTrue(rows[2]["error"])
+        self.assertEqual(rows[2]["drift"], "")
+        self.assertIn("error: 2 of 3 cases failed, the first is case 1: ", result.err)
+        self.assertEqual(json.loads(self.read("s.json"))["failed"], 2)
+
+    def test_seeds_differ_and_can_be_given(self):
+        self.write("fourbar.yaml", self.read("fourbar.yaml") + "sensors:\n  - {type: encoder, coordinate: theta, noise: 1mrad, rate: 100}\n"
+                   "disturbances:\n  - {coordinate: theta, density: 0.5}\n")
+        text = ("verb: simulate\nmodel: fourbar.yaml\noptions: {time: 50ms, disturbed: true}\nrepetitions: 3\n"
+                "outputs: {speed: columns.theta.v.last}\n")
+        self.write("noise.yaml", text)
+        self.good("sweep", "noise.yaml")
+        rows = self.rows("noise.csv")
+        self.assertEqual([row["repetition"] for row in rows], ["0", "1", "2"])
+        self.assertEqual(len({row["speed"] for row in rows}), 3)
+        self.write("noise.yaml", text.replace("disturbed: true", "disturbed: true, seed: 5"))
+        self.good("sweep", "noise.yaml")
+        rows = self.rows("noise.csv")
+        self.assertNotIn("seed", rows[0])
+        self.assertEqual(len({row["speed"] for row in rows}), 1)
+
+    def test_help_teaches_and_paths_are_listed(self):
+        text = self.good("sweep", "--help").out
+        for word in ("verb: simulate", "vary:", "mpirun -n 64", "--restart", "latin-hypercube"):
+            self.assertIn(word, text)
+        paths = self.good("sweep", "study.yaml", "--paths").out.split()
+        self.assertIn("energy_drift", paths)
+        self.assertIn("columns.P2.y.max", paths)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "study.csv")))
+
+
+class SweepFaults(SweepCase):
+    def refused(self, text, *messages):
+        self.write("bad.yaml", text)
+        before = sorted(os.listdir(self.folder))
+        result = self.fails(2, "sweep", "bad.yaml")
+        self.assertEqual(result.err.splitlines(), list(messages))
+        self.assertEqual(result.out, "")
+        self.assertEqual(sorted(os.listdir(self.folder)), before)  # nothing was started
+
+    def test_unknown_names_all_at_once(self):
+        self.refused(STUDY.replace("  rocker.mass:", "  rocker.mas:").replace("step: 1ms", "stpe: 1ms, out: m.csv").replace("--integrator", "--integrater"),
+                     "bad.yaml:3:23: error: unknown option 'stpe' of simulate; did you mean 'step'?",
+                     "bad.yaml:3:34: error: out: cannot be given in a study: cases write no files and run on one thread each",
+                     "bad.yaml:8:3: error: cannot set 'rocker.mas': no such parameter, quantity or initial value; did you mean 'rocker.mass'?",
+                     "bad.yaml:9:3: error: unknown option 'integrater' of simulate; did you mean 'integrator'?")
+
+    def test_outputs_that_do_not_exist(self):
+        self.refused(STUDY.replace("energy_drift", "energy_drfit").replace("theta.v.last", "theta.w.last"),
+                     "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?",
+                     "bad.yaml:10:39: error: unknown output 'columns.theta.w.last' of simulate; did you mean 'columns.theta.q.last'?")
+        self.refused(STUDY.replace("theta.v.last", "theta.v"),
+                     "bad.yaml:10:39: error: output 'columns.theta.v' is a column: name a statistic of it (.min, .max, .mean, .sd, .rms, "
+                     ".first, .last, .p95)")
+
+    def test_empty_grids_and_bad_distributions(self):
+        self.refused(STUDY.replace("{distribution: normal, mean: 1, sd: 5mm}", "{from: 1, to: 2, step: -0.1}")
+                     .replace("low: 3.9", "low: 4.2").replace("[trapezoidal, hermite-simpson]", "[]"),
+                     "bad.yaml:7:29: error: step: the grid is empty: no step of -0.1 leads from 1 to 2",
+                     "bad.yaml:8:56: error: high: must be > low, which is 4.2, is 4.1",
+                     "bad.yaml:9:17: error: --integrator: the list is empty")
+
+    def test_verbs_models_and_options(self):
+        self.refused(STUDY.replace("verb: simulate", "verb: simulat"),
+                     "bad.yaml:1:7: error: verb: must be one of check, kinematics, simulate, inverse, hybrid, estimate, identify, plan, is "
+                     "'simulat'; did you mean 'simulate'?")
+        self.refused(STUDY.replace("fourbar.yaml", "fivebar.yaml"),
+                     "bad.yaml:2:8: error: model: fivebar.yaml: cannot read the file: no such file")
+        self.refused(STUDY.replace("step: 1ms", "step: -1ms"), "bad.yaml:3:29: error: step: must be > 0, is -0.001")
+        self.fails(2, "sweep", "nothing.yaml")
+        self.fails(2, "sweep", "study.yaml", "--threads", "0")
+        self.fails(2, "sweep", "study.yaml", "--case", "80")
+
+
+class SweepJournals(SweepCase):
+    def test_killed_again_and_again(self):
+        """SIGKILL at ten random moments: some while it starts, some when it has finished a few more cases."""
+        self.write("study.yaml", STUDY.replace("samples: 40", "samples: 300"))
+        self.good("sweep", "study.yaml", "--out", "whole.csv", "--threads", "2")
+        generator = random.Random(7)
+        kept = []
+        for i in range(10):
+            process = self.start("sweep", "study.yaml", "--threads", "2")
+            wanted = len(kept) + generator.randrange(1, 25)
+            deadline = time.monotonic() + (0.1 * generator.random() if i % 3 == 2 else 60)
+            while time.monotonic() < deadline and len(self.records()) < wanted:
+                time.sleep(0.002 * generator.random())
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            numbers = self.records()
+            self.assertEqual(numbers[:len(kept)], kept)  # what was finished is still there, in its place
+            self.assertEqual(len(numbers), len(set(numbers)))  # no case twice
+            kept = numbers
+        self.assertGreater(len(kept), 10)
+        self.assertLess(len(kept), 600)
+        last = self.run_program("sweep", "study.yaml", "--threads", "1", "--json", "s.json")
+        self.assertEqual(last.err, f"going on with study.csv.journal: {len(kept)} of 600 cases are there\n")
+        self.assertEqual(last.status, 0)
+        self.assertEqual(json.loads(self.read("s.json"))["resumed"], len(kept))
+        self.assertEqual(self.read("study.csv"), self.read("whole.csv"))
+        self.assertEqual(self.files(), ["s.json", "study.csv", "study.yaml", "whole.csv"])
+
+    def interrupt(self):
+        """A sweep that Ctrl-C ended in the middle."""
+        self.write("study.yaml", STUDY.replace("samples: 40", "samples: 100000"))
+        process = self.start("sweep", "study.yaml")
+        deadline = time.monotonic() + 60
+        while len(self.records()) <= 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 130)
+        return err
+
+    def test_interrupted_and_changed(self):
+        err = self.interrupt()
+        self.assertRegex(err, r"\d+ of 200000 cases are kept in study.csv.journal: the same command goes on there\nerror: interrupted\n")
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "study.csv")))
+        kept = len(self.records())
+        self.write("study.yaml", STUDY)
+        result = self.fails(2, "sweep", "study.yaml")
+        self.assertEqual(result.err, "study.csv.journal: error: holds the unfinished sweep of another study ('samples: 40', was "
+                         "'samples: 100000'); --restart throws it away\n")
+        self.assertEqual(len(self.records()), kept)
+        self.write("fourbar.yaml", self.read("fourbar.yaml") + "# another model\n")
+        self.good("sweep", "study.yaml", "--restart")
+        self.assertEqual(len(self.rows()), 80)
+
+    def test_memory_does_not_grow_with_the_number_of_cases(self):
+        study = ("verb: check\nmodel: fourbar.yaml\ndesign: latin-hypercube\nsamples: %s\n"
+                 "vary: {L: {distribution: normal, mean: 1, sd: 1mm}}\noutputs: [mass]\n")
+        peaks = []
+        for samples in ("3000", "1e7"):  # of the second only so many are run
+            self.write("many.yaml", study % samples)
+            process = self.start("sweep", "many.yaml", "--threads", "2", "--restart")
+            peak, deadline, journal = 0, time.monotonic() + 60, os.path.join(self.folder, "many.csv.journal")
+            while process.poll() is None and time.monotonic() < deadline:
+                peak = max(peak, resident(process.pid))
+                if samples != "3000" and os.path.exists(journal) and os.path.getsize(journal) > 3000 * 41:
+                    process.send_signal(signal.SIGKILL)
+                time.sleep(0.01)
+            process.communicate()
+            peaks.append(peak)
+        self.assertGreater(peaks[0], 1000)
+        self.assertLess(peaks[1], peaks[0] + 4000)  # kB
+
+
+def resident(process):
+    """Peak resident memory of a process that still runs, kB; 0 if it has ended."""
+    try:
+        with open(f"/proc/{process}/status", encoding="ascii") as file:
+            return max((int(line.split()[1]) for line in file if line.startswith("VmHWM")), default=0)
+    except OSError:
+        return 0
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
