@@ -1,6 +1,7 @@
 #include "kinegraph/base/names.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "kinegraph/base/result.hpp"
@@ -80,7 +81,8 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
   int nearest = std::min(std::max(1, static_cast<int>(name.size()) / 3), static_cast<int>(name.size()) - 1) + 1;
   const std::string* best = nullptr;
   for (const std::string& candidate : candidates) {
-    if (candidate.size() > kLongestGuessed) continue;
+    const int longer = static_cast<int>(candidate.size()) - static_cast<int>(name.size());
+    if (candidate.size() > kLongestGuessed || std::abs(longer) >= nearest) continue;
     const int distance = edit_distance(name, candidate);
     if (distance >= nearest || distance >= static_cast<int>(candidate.size())) continue;
     nearest = distance;

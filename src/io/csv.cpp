@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/line_reader.hpp"
@@ -21,6 +22,7 @@ namespace kinegraph {
 namespace {
 
 constexpr std::size_t kMostFaults = 20;
+constexpr std::size_t kMostColumns = 100'000;
 constexpr int kRowsPerReport = 1 << 15;
 
 struct Field {
@@ -49,7 +51,7 @@ class TableReader {
   bool first_row(std::string_view line);
   bool name_columns(std::vector<std::string> names);
   void judge_columns(std::string_view line, std::vector<std::string>& names);
-  std::optional<std::string> column_fault(const std::vector<std::string>& names, std::size_t c) const;
+  bool sound_names(std::string_view line, const std::vector<std::string>& names);
   void row(std::string_view line);
   bool split(std::string_view line);
   bool text_only(std::string_view line);
@@ -102,6 +104,7 @@ Result<Trajectory> TableReader::finish() {
   if (lines_.error() != 0) {
     return Failure::bad_input({name_, 0, 0}, "cannot read the file: " + system_message(lines_.error()));
   }
+  if (lines_.stopped()) return Failure::interrupted();
   if (lines_.too_long()) {
     fault({}, 0, fmt::format("the line is longer than {} MB; this is no table", LineReader::kLongestLine / 1'000'000));
   } else if (faults_.size() >= kMostFaults) {
@@ -157,38 +160,41 @@ bool TableReader::first_row(std::string_view line) {
           fmt::format("the table has {} columns, --columns names {}", fields_.size(), names.size()));
     return false;
   }
-  bool good = true;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    if (const auto message = column_fault(names, c)) {
-      fault(line, fields_[c].offset, *message);
-      good = false;
-    }
-  }
-  if (!good) return false;
-
+  if (!sound_names(line, names)) return false;
   if (options_.judge) judge_columns(line, names);
   if (!name_columns(std::move(names))) return false;
   if (!header) row(line);
   return true;
 }
 
-std::optional<std::string> TableReader::column_fault(const std::vector<std::string>& names, std::size_t c) const {
-  const std::string& name = names[c];
+/// The name of a column among those before it, or what is wrong with it.
+std::optional<std::string> column_fault(const std::string& name, std::size_t c,
+                                        std::unordered_map<std::string_view, std::size_t>& seen) {
   if (c == 0 && name != "t" && name != "time") {
     return fmt::format("expected 't' or 'time' as the first column, found {}", shown(name));
   }
   if (name.empty()) return fmt::format("expected the name of column {}, found nothing", c + 1);
   if (name == "-") return {};
-  const auto first = std::find(names.begin(), names.begin() + c, name);
-  if (first != names.begin() + c) {
-    return fmt::format("column {} has the same name as column {}: '{}'", c + 1, first - names.begin() + 1, name);
+  const auto [first, fresh] = seen.try_emplace(name, c);
+  if (fresh) return {};
+  return fmt::format("column {} has the same name as column {}: {}", c + 1, first->second + 1, quote(name));
+}
+
+bool TableReader::sound_names(std::string_view line, const std::vector<std::string>& names) {
+  if (names.size() > kMostColumns) {
+    fault(line, 0, fmt::format("the table has {} columns, more than {}", names.size(), kMostColumns));
+    return false;
   }
-  return {};
+  std::unordered_map<std::string_view, std::size_t> seen;
+  for (std::size_t c = 0; c < names.size() && faults_.size() < kMostFaults; ++c) {
+    if (const auto message = column_fault(names[c], c, seen)) fault(line, fields_[c].offset, *message);
+  }
+  return faults_.empty();
 }
 
 /// Columns that are left out, or refused: the rows are read all the same, so that all faults are told at once.
 void TableReader::judge_columns(std::string_view line, std::vector<std::string>& names) {
-  for (std::size_t c = 1; c < names.size(); ++c) {
+  for (std::size_t c = 1; c < names.size() && faults_.size() < kMostFaults; ++c) {
     if (names[c] == "-") continue;
     const int column = characters(line.substr(0, std::min(fields_[c].offset, line.size()))) + 1;
     ColumnUse use = options_.judge(names[c], {name_, lines_.line(), column});
@@ -282,8 +288,8 @@ void TableReader::row(std::string_view line) {
       digits_[c].add(fields_[c].text);
     } else {
       fault(line, fields_[c].offset,
-            fmt::format("expected a {}number for '{}', found {}", kind == NumberFault::not_finite ? "finite " : "",
-                        names_[c], shown(fields_[c].text)));
+            fmt::format("expected a {}number for {}, found {}", kind == NumberFault::not_finite ? "finite " : "",
+                        quote(names_[c]), shown(fields_[c].text)));
     }
   }
   if (faults_.size() > before) return;
@@ -317,17 +323,22 @@ Result<Trajectory> parse_csv(const std::string& text, const std::string& name, c
 }
 
 Result<Trajectory> read_csv(const std::string& path, const CsvOptions& options) {
+  const auto go_on = [&] { return !options.progress || options.progress(0); };
   if (path == "-") {
-    LineReader lines(STDIN_FILENO);
+    LineReader lines(STDIN_FILENO, go_on);
     return TableReader(lines, "standard input", options, 0).read();
   }
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without waiting: the opening of a pipe to which nobody writes would never end.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return Failure::bad_input({path, 0, 0}, "cannot read the file: " + system_message(errno));
   struct stat info {};
   fstat(descriptor, &info);
-  LineReader lines(descriptor);
+  LineReader lines(descriptor, go_on);
   Result<Trajectory> result = TableReader(lines, path, options, static_cast<std::size_t>(info.st_size)).read();
   close(descriptor);
+  if (S_ISFIFO(info.st_mode) && lines.line() == 0 && !lines.stopped()) {
+    return Failure::bad_input({path, 0, 0}, "cannot read the file: nobody writes to this pipe");
+  }
   return result;
 }
 

@@ -162,7 +162,20 @@ TEST(Csv, StopsAfterTwentyFaults) {
 
 TEST(Csv, RefusesALineLongerThanAnyTable) {
   const std::string line(LineReader::kLongestLine + 1, '1');
-  EXPECT_EQ(faults("t,a\n" + line), "m.csv:2:1: error: the line is longer than 100 MB; this is no table");
+  EXPECT_EQ(faults("t,a\n" + line), "m.csv:2:1: error: the line is longer than 10 MB; this is no table");
+}
+
+TEST(Csv, RefusesMoreColumnsThanAnyTable) {
+  std::string header = "t";
+  for (int i = 0; i < 100'000; ++i) header += ",c" + std::to_string(i);
+  EXPECT_EQ(faults(header + "\n0\n"), "m.csv:1:1: error: the table has 100001 columns, more than 100000");
+  EXPECT_EQ(faults("t,a,b,a\n0,1,2,3\n"), "m.csv:1:7: error: column 4 has the same name as column 2: 'a'");
+}
+
+TEST(Csv, LongNamesAreShortenedInMessages) {
+  const std::string long_name(5'000, 'n');
+  EXPECT_EQ(faults("t," + long_name + "\n0,x\n"),
+            "m.csv:2:3: error: expected a number for '" + std::string(60, 'n') + "…', found 'x'");
 }
 
 TEST(Csv, UnequalStepsNameTheLine) {

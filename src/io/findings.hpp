@@ -19,6 +19,9 @@ class Findings {
   /// listed after the count: "… (and 3 more such: 'a', 'b')".
   void warning(const std::string& kind, Location where, std::string message, std::string subject = "");
 
+  /// Whether a warning of this kind was given: more of them are only counted, and not worth the search for near names.
+  bool warned(const std::string& kind) const { return groups_.contains(kind); }
+
   /// A warning, or an error if the reader is strict.
   void doubt(const std::string& kind, Location where, std::string message, std::string subject = "");
 

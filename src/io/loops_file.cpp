@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 #include "kinegraph/base/names.hpp"
@@ -19,7 +20,10 @@ using Kind = YamlNode::Kind;
 
 class LoopsReader {
  public:
-  LoopsReader(Robot& robot, Findings& findings) : robot_(robot), findings_(findings) {}
+  LoopsReader(Robot& robot, Findings& findings) : robot_(robot), findings_(findings) {
+    for (int i = 0; i < static_cast<int>(robot.links.size()); ++i) links_.emplace(robot.links[i].name, i);
+    for (int i = 0; i < static_cast<int>(robot.joints.size()); ++i) joints_.emplace(robot.joints[i].name, i);
+  }
 
   void read(const YamlNode& root) {
     if (root.kind == Kind::list) {
@@ -110,11 +114,10 @@ class LoopsReader {
   void motors(const YamlNode& names) {
     for (Joint& joint : robot_.joints) joint.passive = true;
     for (const YamlNode* name : items(names)) {
-      const int found = robot_.find_joint(name->text);
-      if (found >= 0) {
-        robot_.joints[found].passive = false;
+      if (const auto found = joints_.find(name->text); found != joints_.end()) {
+        robot_.joints[found->second].passive = false;
       } else {
-        unknown("joint", *name, joint_names());
+        unknown("joint", *name, [this] { return names_of(joints_); });
       }
     }
   }
@@ -123,6 +126,7 @@ class LoopsReader {
     if (joint.child.valid() && joint.parent == joint.child) {
       findings_.error(joint.where, fmt::format("joint {}: parent and child are the same link", quote(joint.name)));
     }
+    joints_.emplace(joint.name, static_cast<int>(robot_.joints.size()));
     robot_.joints.push_back(std::move(joint));
   }
 
@@ -133,7 +137,8 @@ class LoopsReader {
       if (std::find(known.begin(), known.end(), key->text) == known.end()) {
         const std::string message = key->kind == Kind::text ? "unknown key " + quote(key->text)
                                                             : "expected a text as key, found " + describe(*key);
-        const std::string guess = did_you_mean(key->text, known);
+        const bool many = findings_.many() || findings_.warned("loops key");
+        const std::string guess = many ? "" : did_you_mean(key->text, known);
         if (tolerant) findings_.warning("loops key", key->where, message + guess, quote(key->text));
         if (!tolerant) findings_.error(key->where, message + guess);
       } else if (!keys.emplace(key->text, value).second) {
@@ -151,46 +156,44 @@ class LoopsReader {
   void missing(const YamlNode& item, const char* key) {
     findings_.error(item.where, fmt::format("missing key '{}'", key));
   }
-  void unknown(const char* kind, const YamlNode& name, const std::vector<std::string>& candidates) {
+  void unknown(const char* kind, const YamlNode& name, const std::function<std::vector<std::string>()>& candidates) {
     const std::string found = name.kind == Kind::text ? quote(name.text) : describe(name);
     findings_.error(name.where, fmt::format("unknown {} {}{}", kind, found,
-                                            findings_.many() ? "" : did_you_mean(name.text, candidates)));
+                                            findings_.many() ? "" : did_you_mean(name.text, candidates())));
   }
 
   LinkIndex link(const YamlNode& name, bool or_world) {
-    if (const int found = robot_.find_link(name.text); found >= 0) return LinkIndex(found);
-    if (!or_world || name.text != "world") unknown("link", name, link_names());
+    if (const auto found = links_.find(name.text); found != links_.end()) return LinkIndex(found->second);
+    if (!or_world || name.text != "world") unknown("link", name, [this] { return names_of(links_); });
     return LinkIndex();
   }
 
   void frame(const YamlNode& name, LinkIndex& link, SE3& X) {
-    if (const int found = robot_.find_link(name.text); found >= 0) {
-      link = LinkIndex(found);
-    } else if (const int joint = robot_.find_joint(name.text); joint >= 0) {
-      link = robot_.joints[joint].child;
-      X = robot_.joints[joint].X_CM;
+    if (const auto found = links_.find(name.text); found != links_.end()) {
+      link = LinkIndex(found->second);
+    } else if (const auto joint = joints_.find(name.text); joint != joints_.end()) {
+      link = robot_.joints[joint->second].child;
+      X = robot_.joints[joint->second].X_CM;
     } else {
-      std::vector<std::string> candidates = link_names();
-      for (std::string& other : joint_names()) candidates.push_back(std::move(other));
-      unknown("link or joint", name, candidates);
+      unknown("link or joint", name, [this] {
+        std::vector<std::string> candidates = names_of(links_);
+        for (std::string& other : names_of(joints_)) candidates.push_back(std::move(other));
+        return candidates;
+      });
     }
   }
 
-  std::vector<std::string> link_names() const {
+  using Indices = std::map<std::string, int>;
+  static std::vector<std::string> names_of(const Indices& indices) {
     std::vector<std::string> names;
-    for (const Link& l : robot_.links) names.push_back(l.name);
-    return names;
-  }
-  std::vector<std::string> joint_names() const {
-    std::vector<std::string> names;
-    for (const Joint& j : robot_.joints) names.push_back(j.name);
+    for (const auto& [name, index] : indices) names.push_back(name);
     return names;
   }
 
   std::string fresh_name(const YamlNode& name) {
     if (name.kind != Kind::text || name.text.empty()) {
       findings_.error(name.where, "name: expected a text, found " + describe(name));
-    } else if (robot_.find_joint(name.text) >= 0) {
+    } else if (joints_.contains(name.text)) {
       findings_.error(name.where, "duplicate joint " + quote(name.text));
     }
     return name.text;
@@ -198,7 +201,7 @@ class LoopsReader {
   std::string default_name() {
     std::string name;
     do name = fmt::format("loop{}", loops_++);
-    while (robot_.find_joint(name) >= 0);
+    while (joints_.contains(name));
     return name;
   }
 
@@ -208,7 +211,7 @@ class LoopsReader {
       if (node.text == to_string(type) || (type == JointType::ball && node.text == "spherical")) return type;
       known.emplace_back(to_string(type));
     }
-    unknown("type", node, known);
+    unknown("type", node, [&] { return known; });
     return JointType::fixed;
   }
 
@@ -244,6 +247,7 @@ class LoopsReader {
 
   Robot& robot_;
   Findings& findings_;
+  Indices links_, joints_;  // by name
   int loops_ = 0;
 };
 

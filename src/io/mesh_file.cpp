@@ -1,5 +1,6 @@
 #include "kinegraph/io/mesh_file.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -46,31 +47,74 @@ std::vector<float> parse_text_stl(const std::string& text) {
   return corners.size() % 9 == 0 ? corners : std::vector<float>{};
 }
 
-/// The folder of a package: beside the model or above it.
-fs::path find_in_packages(const fs::path& inside, const fs::path& folder) {
+constexpr int kMostLevels = 6;  ///< above the model, in search of its package
+
+fs::path real_folder(const fs::path& folder) {
+  std::error_code error;
+  return fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
+}
+
+/// The folder that a model may read: that of its package, if a folder above it says that it is one; else its own.
+fs::path home_of(const fs::path& folder) {
+  const fs::path own = real_folder(folder);
+  std::error_code error;
+  fs::path above = own;
+  for (int level = 0; level < kMostLevels && above.has_relative_path(); ++level, above = above.parent_path()) {
+    for (const char* mark : {"package.xml", "model.config"}) {
+      if (fs::is_regular_file(above / mark, error)) return above;
+    }
+  }
+  return own;
+}
+
+/// Whether the file, all links and ".." followed, is below the folder.
+bool is_within(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  if (error) return false;
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
+  return end == folder.end() || end->empty();
+}
+
+/// Where a file of a package may be: `inside` begins with the package's name.
+std::vector<fs::path> places_in_packages(const fs::path& inside, const std::vector<fs::path>& folders) {
   fs::path rest;  // without the package's own name, for a model that stands in its package
   for (auto part = inside.begin(); part != inside.end(); ++part) {
     if (part != inside.begin()) rest /= *part;
   }
-  std::error_code error;
-  fs::path above = fs::absolute(folder.empty() ? fs::path(".") : folder, error);
-  for (int level = 0; level < 6; ++level) {
-    for (const fs::path& candidate : {above / inside, above / rest}) {
-      if (fs::is_regular_file(candidate, error)) return candidate;
+  std::vector<fs::path> places;
+  for (fs::path above : folders) {
+    for (int level = 0; level < kMostLevels; ++level) {
+      places.push_back(above / inside);
+      places.push_back(above / rest);
+      if (!above.has_relative_path()) break;
+      above = above.parent_path();
     }
-    if (!above.has_relative_path()) break;
-    above = above.parent_path();
   }
-  return {};
+  return places;
 }
 
-fs::path locate(const std::string& name, const fs::path& folder) {
-  for (const std::string scheme : {"package://", "model://"}) {
-    if (name.starts_with(scheme)) return find_in_packages(name.substr(scheme.size()), folder);
+/// The file of that name that may be read, or nothing.
+fs::path locate(const std::string& name, const fs::path& folder, std::vector<fs::path> allowed) {
+  for (fs::path& other : allowed) other = real_folder(other);
+  std::vector<fs::path> from = allowed, places;
+  from.insert(from.begin(), real_folder(folder));
+  allowed.push_back(home_of(folder));
+  const auto after = [&](std::string_view scheme) { return name.starts_with(scheme) ? scheme.size() : 0; };
+  if (const std::size_t at = after("package://") + after("model://"); at > 0) {
+    places = places_in_packages(fs::path(name.substr(at)).relative_path(), from);
+  } else if (name.find("://") == std::string::npos || name.starts_with("file://")) {
+    const fs::path path = name.substr(after("file://"));
+    for (const fs::path& each : from) places.push_back(each / path);  // an absolute path stays what it is
   }
-  if (name.find("://") != std::string::npos && !name.starts_with("file://")) return {};
-  const fs::path path = name.starts_with("file://") ? name.substr(7) : name;
-  return path.is_absolute() ? path : folder / path;
+  std::error_code error;
+  for (const fs::path& place : places) {
+    if (!fs::is_regular_file(place, error)) continue;
+    for (const fs::path& home : allowed) {
+      if (is_within(place, home)) return place;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -111,19 +155,20 @@ std::vector<float> io::parse_obj(const std::string& text) {
         if (index < 0 || index >= known) return {};
         face.push_back(static_cast<std::size_t>(index));
       }
+      if (corners.size() + 9 * face.size() > 9 * (kMostTriangles + 2)) return {};
       for (std::size_t k = 2; k < face.size(); ++k) {
         for (const std::size_t at : {face[0], face[k - 1], face[k]}) {
           corners.insert(corners.end(), {points[3 * at], points[3 * at + 1], points[3 * at + 2]});
         }
       }
-      if (corners.size() > 9 * kMostTriangles) return {};
     }
   }
   return finite(corners) ? corners : std::vector<float>{};
 }
 
-std::vector<float> read_mesh(const std::string& name, const fs::path& folder) {
-  const fs::path path = locate(name, folder);
+std::vector<float> read_mesh(const std::string& name, const fs::path& folder, const std::vector<fs::path>& allowed) {
+  if (name.find('\0') != std::string::npos) return {};
+  const fs::path path = locate(name, folder, allowed);
   if (path.empty()) return {};
   std::string kind = path.extension().string();
   for (char& c : kind) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;

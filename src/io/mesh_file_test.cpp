@@ -1,6 +1,8 @@
 #include "kinegraph/io/mesh_file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstdint>
@@ -8,6 +10,8 @@
 
 namespace kinegraph {
 namespace {
+
+namespace fs = std::filesystem;
 
 const std::vector<float> kTriangle{0, 0, 0, 1, 0, 0, 0, 2, 0};
 
@@ -48,17 +52,55 @@ TEST(MeshFile, DamagedFilesAreNotShown) {
   EXPECT_TRUE(io::parse_obj("v 0 0 0\nf 0 0 0\n").empty());
 }
 
-TEST(MeshFile, PackagesAreLookedForAboveTheModel) {
-  namespace fs = std::filesystem;
-  const fs::path root = fs::path(testing::TempDir()) / "kinegraph_mesh_test" / "arm";
-  fs::create_directories(root / "urdf");
-  fs::create_directories(root / "meshes");
-  std::ofstream(root / "meshes" / "a.STL", std::ios::binary) << binary_stl(kTriangle);
-  EXPECT_EQ(read_mesh("package://arm/meshes/a.STL", root / "urdf"), kTriangle);
-  EXPECT_EQ(read_mesh("../meshes/a.STL", root / "urdf"), kTriangle);
-  EXPECT_TRUE(read_mesh("package://arm/meshes/b.stl", root / "urdf").empty());
-  EXPECT_TRUE(read_mesh("http://somewhere/a.stl", root / "urdf").empty());
-  fs::remove_all(root.parent_path());
+/// arm/package.xml, arm/urdf/, arm/meshes/a.STL, beside it elsewhere/b.stl.
+class MeshFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(root / "arm/urdf");
+    fs::create_directories(root / "arm/meshes");
+    fs::create_directories(root / "elsewhere");
+    for (const char* file : {"arm/meshes/a.STL", "arm/urdf/own.stl", "elsewhere/b.stl"}) {
+      std::ofstream(root / file, std::ios::binary) << binary_stl(kTriangle);
+    }
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  bool reads(const std::string& name, const std::vector<fs::path>& allowed = {}) const {
+    return read_mesh(name, root / "arm/urdf", allowed) == kTriangle;
+  }
+
+  const fs::path root = fs::path(testing::TempDir()) / fmt::format("kinegraph_mesh_test_{}", getpid());
+};
+
+TEST_F(MeshFiles, APackageIsTheModelsFolder) {
+  EXPECT_TRUE(reads("own.stl"));
+  EXPECT_FALSE(reads("../meshes/a.STL")) << "nothing says that the folder above belongs to the model";
+  EXPECT_FALSE(reads("package://arm/meshes/a.STL"));
+  std::ofstream(root / "arm/package.xml") << "<package/>";
+  EXPECT_TRUE(reads("package://arm/meshes/a.STL"));
+  EXPECT_TRUE(reads("model://arm/meshes/a.STL"));
+  EXPECT_TRUE(reads("../meshes/a.STL"));
+  EXPECT_TRUE(reads((root / "arm/meshes/a.STL").string()));
+  EXPECT_TRUE(reads("file://" + (root / "arm/meshes/a.STL").string()));
+  EXPECT_FALSE(reads("package://arm/meshes/b.stl"));
+  EXPECT_FALSE(reads("http://somewhere/a.stl"));
+}
+
+TEST_F(MeshFiles, WhatLiesElsewhereIsReadOnlyWhereTheUserSaysSo) {
+  std::ofstream(root / "arm/package.xml") << "<package/>";
+  const std::string outside = (root / "elsewhere/b.stl").string();
+  fs::create_symlink(outside, root / "arm/urdf/link.stl");
+  for (const std::string& name :
+       {outside, "file://" + outside, std::string("../../elsewhere/b.stl"),
+        std::string("package://../../elsewhere/b.stl"), std::string("package://arm/../elsewhere/b.stl"),
+        std::string("package:///../elsewhere/b.stl"), std::string("link.stl")}) {
+    EXPECT_FALSE(reads(name)) << name;
+    EXPECT_TRUE(reads(name, {root}) || name.starts_with("package")) << name;
+  }
+  EXPECT_TRUE(reads("package://elsewhere/b.stl", {root}));
+  EXPECT_FALSE(reads(std::string("own.stl\0", 8)));
+  EXPECT_FALSE(reads("package://"));
+  EXPECT_FALSE(reads(""));
 }
 
 }  // namespace

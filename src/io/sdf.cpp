@@ -43,7 +43,7 @@ std::unique_lock<std::mutex> use_libsdformat() {
 void check_outermost(const XmlTree& tree, Findings& findings) {
   const pugi::xml_node root = tree.root();
   if (std::string_view(root.name()) != "sdf") {
-    return findings.error(tree.where(root), fmt::format("expected <sdf>, found <{}>", root.name()));
+    return findings.error(tree.where(root), fmt::format("expected <sdf>, found {}", quote(root.name())));
   }
   const pugi::xml_attribute version = root.attribute("version");
   const std::string text = version.value();

@@ -35,21 +35,33 @@ class Names {
   Names(const XmlTree& tree, Findings& findings) : tree_(tree), findings_(findings) {}
 
   void run() {
+    // First of all: what follows takes its time for each.
+    if (const int frames = count(tree_.root()); frames > kMostFrames) {
+      findings_.error(
+          tree_.where(tree_.root()),
+          fmt::format("{} links, joints and frames are too many for libsdformat (more than {}); URDF has no "
+                      "such limit",
+                      frames, kMostFrames));
+      return;
+    }
     for (const Node child : tree_.root().children()) {
       if (is(child, "world")) scope(child);
       if (is(child, "model")) model(child);
       if (is(child, "include")) include(child);
     }
-    if (frames_ > kMostFrames) {
-      findings_.error(
-          tree_.where(tree_.root()),
-          fmt::format("{} links, joints and frames are too many for libsdformat (more than {}); URDF has no "
-                      "such limit",
-                      frames_, kMostFrames));
-    }
   }
 
  private:
+  /// The frames of all worlds and models below an element.
+  static int count(Node scope) {
+    int frames = 0;
+    for (const Node child : scope.children()) {
+      frames += names_a_frame(child) && !is(scope, "sdf");
+      if (is(child, "world") || is(child, "model")) frames += count(child);
+    }
+    return frames;
+  }
+
   void model(Node model) {
     for (const char* key : {"canonical_link", "placement_frame"}) {
       if (const auto a = model.attribute(key); a && *a.value()) reference(model, a.value(), tree_.where_value(a), key);
@@ -65,7 +77,6 @@ class Names {
     for (const Node child : scope.children()) {
       if (is(child, "include")) include(child);
       if (!names_a_frame(child)) continue;
-      ++frames_;
       const auto [first, fresh] = seen.try_emplace({child.name(), name_of(child)}, child);
       if (!fresh && !name_of(child).empty()) {
         findings_.error(tree_.where(child), fmt::format("{} {} is defined twice; first in line {}", child.name(),
@@ -179,7 +190,6 @@ class Names {
 
   const XmlTree& tree_;
   Findings& findings_;
-  int frames_ = 0;
   std::map<const void*, std::unordered_multimap<std::string, Node>> of_scope_;  // models and worlds: what is in them
 };
 

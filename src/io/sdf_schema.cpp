@@ -76,10 +76,11 @@ class Check {
       } else if (of_another_version(node.name(), name)) {
         foreign(child);
       } else {
-        findings_.warning("unknown element", tree_.where(child),
-                          fmt::format("unknown element <{}> in <{}>, ignored{}", name, node.name(),
-                                      did_you_mean(name, children(*description))),
-                          quote(name));
+        findings_.warning(
+            "unknown element", tree_.where(child),
+            fmt::format("unknown element {} in <{}>, ignored{}", quote(name), node.name(),
+                        findings_.warned("unknown element") ? "" : did_you_mean(name, children(*description))),
+            quote(name));
       }
     }
   }
@@ -97,7 +98,9 @@ class Check {
                          name == "xmlns" || of_another_version(node.name(), "@" + name);
       if (known) continue;
       std::vector<std::string> valid;
-      for (const sdf::ParamPtr& other : description.GetAttributes()) valid.push_back(other->GetKey());
+      if (!findings_.warned("unknown attribute")) {
+        for (const sdf::ParamPtr& other : description.GetAttributes()) valid.push_back(other->GetKey());
+      }
       findings_.warning(
           "unknown attribute", tree_.where(attribute),
           fmt::format("unknown attribute {} of <{}>, ignored{}", quote(name), node.name(), did_you_mean(name, valid)),

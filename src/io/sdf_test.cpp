@@ -337,7 +337,7 @@ TEST(Sdf, WhatLibsdformatIgnores) {
 )"));
   EXPECT_EQ(
       warnings(model),
-      "m.sdf:3:16: warning: unknown element <inertail> in <link>, ignored; did you mean 'inertial'? (and 2 more "
+      "m.sdf:3:16: warning: unknown element 'inertail' in <link>, ignored; did you mean 'inertial'? (and 2 more "
       "such: 'mas', 'mess')\n"
       "m.sdf:4:16: warning: unknown attribute 'tpye' of <link>, ignored\n"
       "m.sdf:5:1: warning: link 'c' has no <inertial>: SDF's default is taken, 1 kg and 1 kg m^2 (and 1 more such: "
@@ -383,7 +383,7 @@ TEST(Sdf, FaultsThatLibsdformatFinds) {
 }
 
 TEST(Sdf, FaultsOfTheWholeFile) {
-  EXPECT_EQ(faults("<robot name='r'/>"), "m.sdf:1:1: error: expected <sdf>, found <robot>");
+  EXPECT_EQ(faults("<robot name='r'/>"), "m.sdf:1:1: error: expected <sdf>, found 'robot'");
   EXPECT_EQ(faults("<sdf/>"), "m.sdf:1:1: error: <sdf>: missing attribute 'version'");
   EXPECT_EQ(faults("<sdf version='2.0'/>"), "m.sdf:1:15: error: unknown SDF version '2.0'; expected 1.2 to 1.12");
   EXPECT_EQ(faults("<sdf version='1.9'/>"), "m.sdf:1:1: error: the file has no link");

@@ -11,7 +11,7 @@ SourceText::SourceText(std::string text, std::string file) : file_(std::move(fil
   int count = 0;
   for (std::size_t at = 0; at < text_.size(); ++at) {
     if (at % kBlock == 0) before_block_.push_back(count);
-    count += characters(std::string_view(text_).substr(at, 1));
+    count += (static_cast<unsigned char>(text_[at]) & 0xC0) != 0x80;  // as characters() counts, one byte at a time
     const bool first_of_pair = text_[at] == '\r' && at + 1 < text_.size() && text_[at + 1] == '\n';
     if (text_[at] == '\n' || (text_[at] == '\r' && !first_of_pair)) starts_.push_back(at + 1);
   }

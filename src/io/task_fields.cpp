@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/expr/expression.hpp"
@@ -30,6 +31,10 @@ std::string expected(TaskShape shape) {
       return "a map {name: number, …}";
     case TaskShape::pairs:
       return "a list of pairs [[a, b], …]";
+    case TaskShape::groups:
+      return "a list of names, or of lists of names [[a, b], c]";
+    case TaskShape::rows:
+      return "a list of lists of four numbers [[t, x, y, z], …]";
   }
   return "";
 }
@@ -53,27 +58,46 @@ bool fits(TaskShape shape, const YamlNode& node) {
                return pair->kind == Kind::list && pair->items.size() == 2 && is_text(pair->items[0]) &&
                       is_text(pair->items[1]);
              });
+    case TaskShape::groups:
+      return node.kind == Kind::list && all([&](const YamlNode* group) {
+               return is_text(group) ||
+                      (group->kind == Kind::list && std::all_of(group->items.begin(), group->items.end(), is_text));
+             });
+    case TaskShape::rows:
+      return node.kind == Kind::list && all([&](const YamlNode* row) {
+               return row->kind == Kind::list && row->items.size() == 4 &&
+                      std::all_of(row->items.begin(), row->items.end(), is_text);
+             });
   }
   return false;
 }
+
+/// A name as messages show it, without quotes.
+std::string shown(const std::string& name) {
+  const std::string quoted = quote(name);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+/// A number as the file writes it, unless that is very long.
+std::string written(const YamlNode& node) { return node.text.size() > 40 ? quote(node.text) : node.text; }
 
 }  // namespace
 
 TaskFields::TaskFields(const TaskSection& section, const YamlNode& map, std::vector<Diagnostic>& faults,
                        const std::vector<std::string>& other_keys)
-    : section_(section), where_(map.where), faults_(faults) {
-  std::vector<std::string> known = other_keys, seen;
+    : where_(map.where), faults_(faults) {
+  std::vector<std::string> known = other_keys;
+  std::set<std::string_view> seen;
   for (const TaskKey& key : section.keys) known.emplace_back(key.key);
   for (const auto& [key, value] : map.keys) {
     if (key->kind != Kind::text) {
       error(key->where, "expected a text as key, found " + describe(*key));
       continue;
     }
-    if (std::find(seen.begin(), seen.end(), key->text) != seen.end()) {
+    if (!seen.insert(key->text).second) {
       error(key->where, "duplicate key " + quote(key->text));
       continue;
     }
-    seen.push_back(key->text);
     const auto found = std::find_if(section.keys.begin(), section.keys.end(),
                                     [k = key](const TaskKey& entry) { return entry.key == k->text; });
     if (found != section.keys.end()) {
@@ -84,13 +108,14 @@ TaskFields::TaskFields(const TaskSection& section, const YamlNode& map, std::vec
               fmt::format("{}: expected {}, found {}", key->text, expected(found->shape), describe(*value)));
       }
     } else if (std::find(other_keys.begin(), other_keys.end(), key->text) == other_keys.end()) {
-      std::string guess = did_you_mean(key->text, known);
-      if (guess.empty()) guess = fmt::format("; expected one of {}", fmt::join(known, ", "));
+      const bool many = faults.size() >= kMostFaults;
+      std::string guess = many ? "" : did_you_mean(key->text, known);
+      if (guess.empty() && !many) guess = fmt::format("; expected one of {}", fmt::join(known, ", "));
       error(key->where, fmt::format("unknown key {} of a {}{}", quote(key->text), section.element, guess));
     }
   }
   for (const TaskKey& key : section.keys) {
-    if (key.required && std::find(seen.begin(), seen.end(), key.key) == seen.end()) {
+    if (key.required && !seen.contains(key.key)) {
       error(map.where, fmt::format("missing key '{}' of a {}: {}", key.key, section.element, key.meaning));
     }
   }
@@ -127,13 +152,13 @@ double TaskFields::number(const char* key, double fallback) const {
 
 double TaskFields::positive(const char* key, double fallback) const {
   const double x = number(key, fallback);
-  if (has(key) && !(x > 0)) error(where(key), fmt::format("{}: must be > 0, is {}", key, find(key)->text));
+  if (has(key) && !(x > 0)) error(where(key), fmt::format("{}: must be > 0, is {}", key, written(*find(key))));
   return x;
 }
 
 double TaskFields::not_negative(const char* key, double fallback) const {
   const double x = number(key, fallback);
-  if (has(key) && !(x >= 0)) error(where(key), fmt::format("{}: must be >= 0, is {}", key, find(key)->text));
+  if (has(key) && !(x >= 0)) error(where(key), fmt::format("{}: must be >= 0, is {}", key, written(*find(key))));
   return x;
 }
 
@@ -164,7 +189,7 @@ TaskNumbers TaskFields::numbers(const char* key) const {
       error(name->where, fmt::format("{}: expected name: number", key));
       continue;
     }
-    if (const auto x = value(fmt::format("{} {}", key, name->text), *content)) {
+    if (const auto x = value(fmt::format("{} {}", key, shown(name->text)), *content)) {
       all.push_back({{name->text, name->where}, *x});
     }
   }
@@ -210,6 +235,35 @@ std::vector<std::pair<TaskName, TaskName>> TaskFields::pairs(const char* key) co
     for (const YamlNode* pair : node->items) {
       all.push_back({{pair->items[0]->text, pair->items[0]->where}, {pair->items[1]->text, pair->items[1]->where}});
     }
+  }
+  return all;
+}
+
+std::vector<std::vector<TaskName>> TaskFields::groups(const char* key) const {
+  std::vector<std::vector<TaskName>> all;
+  const YamlNode* node = find(key);
+  if (!node) return all;
+  for (const YamlNode* group : node->items) {
+    std::vector<TaskName>& names = all.emplace_back();
+    if (group->kind == Kind::text) names.push_back({group->text, group->where});
+    for (const YamlNode* item : group->items) names.push_back({item->text, item->where});
+  }
+  return all;
+}
+
+std::vector<std::pair<double, Vector3d>> TaskFields::rows(const char* key) const {
+  std::vector<std::pair<double, Vector3d>> all;
+  const YamlNode* node = find(key);
+  if (!node) return all;
+  for (const YamlNode* row : node->items) {
+    const double t = value(key, *row->items[0]).value_or(0);
+    if (!all.empty() && !(t > all.back().first)) error(row->where, fmt::format("{}: times must increase", key));
+    Vector3d p;
+    for (int i = 0; i < 3; ++i) {
+      const YamlNode& item = *row->items[i + 1];
+      p[i] = item.text == "free" ? std::nan("") : value(key, item).value_or(0);
+    }
+    all.emplace_back(t, p);
   }
   return all;
 }

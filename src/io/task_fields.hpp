@@ -11,6 +11,9 @@
 
 namespace kinegraph::io {
 
+/// More faults than these are counted.
+inline constexpr std::size_t kMostFaults = 100;
+
 /// One map of a task file, checked against its table: unknown, repeated and missing keys are reported. What is asked
 /// for is given if it is there and sound; else the fault is told, once.
 class TaskFields {
@@ -34,13 +37,14 @@ class TaskFields {
   std::optional<Vector3d> vector(const char* key, bool may_be_free = false) const;
   std::vector<double> list(const char* key, std::size_t count) const;  ///< empty if not given or not sound
   std::vector<std::pair<TaskName, TaskName>> pairs(const char* key) const;
+  std::vector<std::vector<TaskName>> groups(const char* key) const;
+  std::vector<std::pair<double, Vector3d>> rows(const char* key) const;  ///< times and places; `free`: NaN
   /// One of some words: its number; −1 if none.
   int choice(const char* key, const std::vector<std::string>& words, int fallback) const;
   std::optional<double> value(const std::string& key, const YamlNode& node) const;
   void error(const Location& where, std::string message) const;
 
  private:
-  const TaskSection& section_;
   Location where_;
   std::vector<std::pair<std::string, const YamlNode*>> fields_;
   std::vector<Diagnostic>& faults_;

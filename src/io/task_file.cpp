@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/expr/expression.hpp"
@@ -14,12 +16,6 @@ namespace io {
 namespace {
 
 using Kind = YamlNode::Kind;
-
-Eigen::Quaterniond from_rpy(const Vector3d& rpy) {
-  return Eigen::Quaterniond(Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) *
-                            Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
-                            Eigen::AngleAxisd(rpy[0], Vector3d::UnitX()));
-}
 
 class TaskReader {
  public:
@@ -68,6 +64,8 @@ class TaskReader {
     if (section.key == "limits") limit(f);
     if (section.key == "objectives") objective(f);
     if (section.key == "contacts") contact(f);
+    if (section.key == "gait") gait(f);
+    if (section.key == "paths") path(f);
     if (section.key == "obstacles") obstacle(f);
     if (section.key == "solids") solid(f);
     if (section.key == "collision") collision(f);
@@ -94,6 +92,8 @@ class TaskReader {
         static_cast<Collocation>(f.choice("collocation", {"none", "euler", "trapezoidal", "hermite-simpson"}, 2));
     task_.passive = f.names("passive");
     task_.model_limits = f.truth("model_limits", true);
+    task_.dry_friction = f.truth("dry_friction", true);
+    task_.friction_speed = f.positive("friction_speed", task_.friction_speed);
   }
 
   void start(const TaskFields& f) {
@@ -183,11 +183,38 @@ class TaskReader {
     task_.contacts.push_back(std::move(c));
   }
 
+  void gait(const TaskFields& f) {
+    TaskGait g;
+    g.where = f.where();
+    g.order = f.groups("order");
+    g.cycle = f.positive("cycle", 1);
+    g.duty = f.number("duty", 1 - 1.0 / static_cast<double>(std::max<std::size_t>(2, g.order.size())));
+    if (!(g.duty > 0 && g.duty < 1)) f.error(f.where("duty"), "duty: must be between 0 and 1");
+    g.from = f.not_negative("from", 0);
+    g.to = f.number("to", std::numeric_limits<double>::infinity());
+    if (!(g.to > g.from)) f.error(f.where("to"), "to: must be after from");
+    task_.gait = std::move(g);
+  }
+
+  void path(const TaskFields& f) {
+    TaskPath p;
+    p.where = f.where();
+    p.frame = f.name("frame");
+    p.name = f.has("name") ? f.name("name").text : "path";
+    p.offset = f.vector("offset").value_or(Vector3d::Zero());
+    p.points = f.rows("points");
+    p.sigma = f.positive("sigma", 0);
+    p.tolerance = f.positive("tolerance", 0);
+    if (f.has("points") && p.points.empty()) f.error(f.where("points"), "points: there are none");
+    if (p.sigma > 0 && p.tolerance > 0) f.error(f.where("tolerance"), "tolerance: not together with sigma");
+    task_.paths.push_back(std::move(p));
+  }
+
   void obstacle(const TaskFields& f) {
     TaskObstacle o;
     o.where = f.where();
     o.name = f.name("name");
-    o.shape = shape(f, {"sphere", "capsule", "box", "plane"});
+    o.shape = shape(f, {"sphere", "capsule", "cylinder", "box", "mesh", "plane"});
     if (o.shape.type == Shape::Type::plane) {
       o.shape.size = f.vector("normal").value_or(Vector3d::UnitZ());
       if (!(o.shape.size.norm() > 1e-9)) f.error(f.where("normal"), "normal: must not be zero");
@@ -197,11 +224,12 @@ class TaskReader {
   }
 
   void solid(const TaskFields& f) {
-    task_.solids.push_back({f.where(), f.name("link"), shape(f, {"sphere", "capsule", "box"})});
+    task_.solids.push_back({f.where(), f.name("link"), shape(f, {"sphere", "capsule", "cylinder", "box", "mesh"})});
   }
 
   static Shape shape(const TaskFields& f, const std::vector<std::string>& types) {
-    constexpr Shape::Type all[] = {Shape::Type::sphere, Shape::Type::capsule, Shape::Type::box, Shape::Type::plane};
+    using Type = Shape::Type;
+    constexpr Type all[] = {Type::sphere, Type::capsule, Type::cylinder, Type::box, Type::mesh, Type::plane};
     const auto need = [&](const char* key) {
       if (!f.has(key)) f.error(f.where(), fmt::format("missing key '{}' of this shape", key));
     };
@@ -213,9 +241,13 @@ class TaskReader {
       need("size");
       made.size = f.vector("size").value_or(Vector3d::Ones());
       if (!(made.size.minCoeff() > 0)) f.error(f.where("size"), "size: must be > 0");
+    } else if (made.type == Shape::Type::mesh) {
+      need("file");
+      made.mesh = f.name("file").text;
+      made.size = Vector3d::Constant(f.positive("scale", 1));
     } else if (made.type != Shape::Type::plane) {
       need("radius");
-      if (made.type == Shape::Type::capsule) need("length");
+      if (made.type != Shape::Type::sphere) need("length");
       made.size = {f.positive("radius", 1), f.positive("length", 0), 0};
     }
     return made;
@@ -270,6 +302,11 @@ Result<PlanTask> parse_task(const std::string& text, const std::string& file_nam
   task.file = file_name;
   std::vector<Diagnostic> faults;
   io::TaskReader(task, faults).read(tree->root());
+  if (const std::size_t found = faults.size(); found > io::kMostFaults) {
+    faults.resize(io::kMostFaults);
+    faults.push_back(
+        {Severity::error, {file_name, 0, 0}, fmt::format("… and {} more faults", found - io::kMostFaults)});
+  }
   if (!faults.empty()) return Failure{Failure::Kind::bad_input, std::move(faults)};
   return task;
 }
@@ -282,6 +319,11 @@ Result<PlanTask> read_task(const std::filesystem::path& path) {
   for (TaskName* name : {&task->model, &task->guess.file}) {
     if (name->given()) name->text = (path.parent_path() / name->text).string();
   }
+  const auto place = [&](Shape& shape) {
+    if (shape.type == Shape::Type::mesh) shape.mesh = (path.parent_path() / shape.mesh).string();
+  };
+  for (TaskObstacle& obstacle : task->obstacles) place(obstacle.shape);
+  for (TaskSolid& solid : task->solids) place(solid.shape);
   return task;
 }
 

@@ -33,6 +33,9 @@ objectives:
   - {type: smoothness}
 contacts:
   - {name: foot, link: leg, point: [0.1, 0, 0], closed: [[0, 0.5], [1, 2]], friction: 0.7, ground: -0.2, swing: 5cm}
+gait: {order: [[foot, hoof], paw], cycle: 0.6, from: 0.1, to: 1.5}
+paths:
+  - {frame: com, points: [[0, 0, 0, free], [2, 1, 30cm, free]], tolerance: 3cm}
 obstacles:
   - {name: ball, type: sphere, at: [1, 0, 0], radius: 0.1}
   - {name: floor, type: plane}
@@ -58,6 +61,14 @@ TEST(TaskFile, ReadsAllThereIs) {
   EXPECT_NEAR((task->goals[1].rotation->toRotationMatrix() * Vector3d::UnitX() + Vector3d::UnitZ()).norm(), 0, 1e-15);
   EXPECT_NEAR(task->goals[2].tolerance, 0.02, 1e-15);
   EXPECT_EQ(*task->limits[0].torque, 30);
+  ASSERT_TRUE(task->gait);
+  ASSERT_EQ(task->gait->order.size(), 2u);
+  EXPECT_EQ(task->gait->order[0][1].text, "hoof");
+  EXPECT_EQ(task->gait->duty, 0.5);  // two groups, one after the other
+  ASSERT_EQ(task->paths.size(), 1u);
+  EXPECT_NEAR(task->paths[0].at(1)[0], 0.5, 1e-15);
+  EXPECT_NEAR(task->paths[0].at(3)[1], 0.3, 1e-15);
+  EXPECT_TRUE(std::isnan(task->paths[0].at(1)[2]));
   EXPECT_EQ(task->objectives[1].type, TaskObjective::Type::smoothness);
   EXPECT_EQ(task->contacts[0].closed.size(), 2u);
   EXPECT_EQ(task->obstacles[1].shape.type, Shape::Type::plane);

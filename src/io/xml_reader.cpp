@@ -168,7 +168,7 @@ void XmlReader::unknown_attributes(pugi::xml_node element, const std::string& ow
     if (has_prefix(name) || name == "xmlns" || contains(known, name)) continue;
     findings_.warning("unknown attribute", tree_.where(attribute),
                       fmt::format("{}: unknown attribute {} of {}{}", owner, quote(name), quote(element.name()),
-                                  did_you_mean(name, known)),
+                                  findings_.warned("unknown attribute") ? "" : did_you_mean(name, known)),
                       quote(name));
   }
 }
@@ -182,7 +182,8 @@ void XmlReader::unknown_child(pugi::xml_node child, const std::string& owner, co
   } else if (!has_prefix(name) || contains(known, name.substr(name.rfind(':') + 1))) {
     // Elements of other namespaces are somebody's extensions and of no effect, but a joint or link must not get lost.
     findings_.warning("unknown element", tree_.where(child),
-                      fmt::format("{}: unknown element {}{}", owner, quote(name), did_you_mean(name, known)),
+                      fmt::format("{}: unknown element {}{}", owner, quote(name),
+                                  findings_.warned("unknown element") ? "" : did_you_mean(name, known)),
                       quote(name));
   }
 }

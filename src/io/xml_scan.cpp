@@ -24,7 +24,9 @@ struct Refusal {
 
 class Scanner {
  public:
-  Scanner(std::string_view text, int deepest) : text_(text), deepest_(deepest) { result_.cleaned = text; }
+  Scanner(std::string_view text, int deepest, int most) : text_(text), deepest_(deepest), most_(most) {
+    result_.cleaned = text;
+  }
 
   XmlScan run() {
     try {
@@ -150,13 +152,11 @@ class Scanner {
       refuse(start, fmt::format("a second outermost element {}; a file holds one", quote(element.name)));
     }
     rooted_ = true;
+    if (++elements_ > most_) refuse(start, fmt::format("more than {} elements in one file", most_));
     const bool closed = attributes(element);
     check_prefix(element.name, start);
     for (const auto& [attribute, offset] : attributes_) check_prefix(attribute, offset);
-    if (closed) {
-      prefixes_.resize(element.declared);
-      return;
-    }
+    if (closed) return forget_prefixes(element.declared);
     open_.push_back(element);
     if (static_cast<int>(open_.size()) > deepest_) {
       refuse(start, fmt::format("nested too deeply: more than {} levels", deepest_));
@@ -205,7 +205,10 @@ class Scanner {
       if (text_[at_] == '&') entity(end);
     }
     ++at_;
-    if (key.starts_with("xmlns:")) prefixes_.push_back(key.substr(6));
+    if (key.starts_with("xmlns:")) {
+      prefixes_.push_back(key.substr(6));
+      known_prefixes_.insert(key.substr(6));
+    }
     if (!attribute_names_.insert(key).second) refuse(start, fmt::format("attribute {} is given twice", quote(key)));
     attributes_.emplace_back(key, start);
   }
@@ -223,7 +226,7 @@ class Scanner {
       refuse(start, fmt::format("</{}> does not match <{}> of line {}", shown(closed), shown(open_.back().name),
                                 line(open_.back().offset)));
     }
-    prefixes_.resize(open_.back().declared);
+    forget_prefixes(open_.back().declared);
     open_.pop_back();
   }
 
@@ -268,12 +271,18 @@ class Scanner {
            fmt::format("element {} is not complete: the file ends within its tag", quote(element.name)));
   }
 
+  void forget_prefixes(std::size_t down_to) {
+    for (; prefixes_.size() > down_to; prefixes_.pop_back()) {
+      known_prefixes_.erase(known_prefixes_.find(prefixes_.back()));
+    }
+  }
+
   void check_prefix(std::string_view name, std::size_t offset) {
     const std::size_t colon = name.find(':');
     if (colon == std::string_view::npos || colon == 0) return;
     const std::string_view prefix = name.substr(0, colon);
     if (prefix == "xmlns" || prefix == "xml") return;
-    if (std::find(prefixes_.begin(), prefixes_.end(), prefix) != prefixes_.end()) return;
+    if (known_prefixes_.contains(prefix)) return;
     warn_once(std::string(prefix) + ":", offset,
               fmt::format("the prefix of {} is not declared (xmlns:{})", quote(name), shown(prefix)));
   }
@@ -293,11 +302,13 @@ class Scanner {
   static constexpr std::size_t kMostWarnings = 5;
 
   const std::string_view text_;
-  const int deepest_;
+  const int deepest_, most_;
+  int elements_ = 0;
   std::size_t at_ = 0;
   bool rooted_ = false, declared_ = false;  // the outermost element, the <?xml … ?> declaration was seen
   std::vector<Element> open_;
-  std::vector<std::string_view> prefixes_;                            // declared where we are
+  std::vector<std::string_view> prefixes_;                            // declared where we are, in their order
+  std::multiset<std::string_view> known_prefixes_;                    // the same, to be found
   std::vector<std::pair<std::string_view, std::size_t>> attributes_;  // of the tag we are in, with their offsets
   std::set<std::string_view> attribute_names_;
   std::set<std::string> warned_;
@@ -306,6 +317,8 @@ class Scanner {
 
 }  // namespace
 
-XmlScan scan_xml(std::string_view text, int deepest) { return Scanner(text, deepest).run(); }
+XmlScan scan_xml(std::string_view text, int deepest, int most_elements) {
+  return Scanner(text, deepest, most_elements).run();
+}
 
 }  // namespace kinegraph::io

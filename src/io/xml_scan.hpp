@@ -18,6 +18,6 @@ struct XmlScan {
   std::string cleaned;            ///< the text with blanks for declaration, DOCTYPE and processing instructions
 };
 
-XmlScan scan_xml(std::string_view text, int deepest);
+XmlScan scan_xml(std::string_view text, int deepest, int most_elements);
 
 }  // namespace kinegraph::io

@@ -18,7 +18,7 @@ Result<XmlTree> XmlTree::parse(const std::string& text, const std::string& file_
   if (const std::size_t bad = find_invalid(source.text()); bad != std::string::npos) {
     return Failure::bad_input(source.location(bad), "not a text in UTF-8");
   }
-  XmlScan scan = scan_xml(source.text(), kDeepest);
+  XmlScan scan = scan_xml(source.text(), kDeepest, kMostElements);
   for (XmlScan::Finding& fault : scan.faults) {
     return Failure::bad_input(source.location(fault.offset), std::move(fault.message));
   }

@@ -20,6 +20,7 @@ class XmlTree {
  public:
   static constexpr std::size_t kLargestFile = 10'000'000;  ///< bytes
   static constexpr int kDeepest = 100;                     ///< elements within each other
+  static constexpr int kMostElements = 200'000;
 
   static Result<XmlTree> parse(const std::string& text, const std::string& file_name);
 

@@ -140,6 +140,18 @@ TEST(XmlTree, LimitsOfSizeAndDepth) {
   EXPECT_EQ(fault(std::string("<a>\0</a>", 8)), "m.xml:1:4: error: not a text in UTF-8");
 }
 
+TEST(XmlTree, ManyElementsAndPrefixes) {
+  std::string many = "<a>";
+  for (int i = 0; i < 200'000; ++i) many += "<b/>";
+  EXPECT_EQ(fault(many), "m.xml:1:800000: error: more than 200000 elements in one file");
+  std::string prefixes = "<a";
+  for (int i = 0; i < 100'000; ++i) prefixes += " xmlns:a" + std::to_string(i) + "='' a" + std::to_string(i) + ":b=''";
+  EXPECT_EQ(fault(prefixes), "m.xml:1:1: error: element 'a' is not complete: the file ends within its tag");
+  const Result<XmlTree> nested = XmlTree::parse("<a xmlns:p=''><b xmlns:p=''><p:c/></b><p:d/></a>", "m.xml");
+  ASSERT_TRUE(nested.ok());
+  EXPECT_TRUE(nested->warnings().empty()) << "the outer declaration holds behind the inner one";
+}
+
 TEST(XmlTree, PlacesSurviveAMove) {
   Result<XmlTree> parsed = XmlTree::parse("<a>\n <b c=\"1\"/></a>", "m.xml");
   ASSERT_TRUE(parsed.ok());

@@ -19,6 +19,7 @@ namespace {
 /// The file without byte order mark and with plain line ends.
 std::string plain(std::string_view raw) {
   raw = without_byte_order_mark(raw);
+  if (raw.find('\r') == std::string_view::npos) return std::string(raw);
   std::string text;
   text.reserve(raw.size());
   for (std::size_t i = 0; i < raw.size(); ++i) {
@@ -83,7 +84,10 @@ class YamlTreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) throw Refusal{place(mark), "unknown alias"};
-    attach(found->second);
+    const Anchor& named = found->second;
+    if (named.values == 0) throw Refusal{place(mark), "an alias within what it names"};
+    count(named.values, mark, ": aliases multiply them");
+    attach(named.node);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -99,33 +103,45 @@ class YamlTreeBuilder final : public YAML::EventHandler {
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(add(YamlNode::Kind::list, mark, anchor));
+    open(add(YamlNode::Kind::list, mark, anchor), anchor);
   }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(add(YamlNode::Kind::map, mark, anchor));
+    open(add(YamlNode::Kind::map, mark, anchor), anchor);
   }
-  void OnSequenceEnd() override { open_.pop_back(); }
-  void OnMapEnd() override { open_.pop_back(); }
+  void OnSequenceEnd() override { close(); }
+  void OnMapEnd() override { close(); }
 
  private:
   struct Open {
     YamlNode* node;
     const YamlNode* key;  // of a map, waiting for its value
+    YAML::anchor_t anchor;
+    int before;  // values counted up to it
+  };
+  struct Anchor {
+    const YamlNode* node = nullptr;
+    int values = 0;  // in it, those of its own aliases as often as they stand there; 0: not complete yet
   };
 
   Location place(const YAML::Mark& mark) const { return source_.place(mark); }
 
   YamlNode& add(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (tree_.nodes_.size() >= YamlTree::kMostValues) {
-      throw Refusal{place(mark), fmt::format("more than {} values in one file", YamlTree::kMostValues)};
-    }
+    count(1, mark);
     YamlNode& node = tree_.nodes_.emplace_back();
     node.kind = kind;
     node.where = place(mark);
-    if (anchor != 0) anchors_[anchor] = &node;
+    const bool complete = kind == YamlNode::Kind::text || kind == YamlNode::Kind::nothing;
+    if (anchor != 0) anchors_[anchor] = {&node, complete ? 1 : 0};
     attach(&node);
     return node;
+  }
+
+  /// Aliases multiply what they name: readers go through it again at each of them.
+  void count(int more, const YAML::Mark& mark, const char* why = " in one file") {
+    values_ += more;
+    if (values_ <= YamlTree::kMostValues) return;
+    throw Refusal{place(mark), fmt::format("more than {} values{}", YamlTree::kMostValues, why)};
   }
 
   void attach(const YamlNode* node) {
@@ -141,8 +157,14 @@ class YamlTreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  void open(YamlNode& node) {
-    open_.push_back({&node, nullptr});
+  void close() {
+    const Open& done = open_.back();
+    if (done.anchor != 0) anchors_[done.anchor].values = values_ - done.before;
+    open_.pop_back();
+  }
+
+  void open(YamlNode& node, YAML::anchor_t anchor) {
+    open_.push_back({&node, nullptr, anchor, values_ - 1});
     if (open_.size() > YamlTree::kDeepest) {
       throw Refusal{node.where, too_deep()};
     }
@@ -151,7 +173,8 @@ class YamlTreeBuilder final : public YAML::EventHandler {
   YamlTree& tree_;
   const MarkedText& source_;
   std::vector<Open> open_;
-  std::map<YAML::anchor_t, const YamlNode*> anchors_;
+  std::map<YAML::anchor_t, Anchor> anchors_;
+  int values_ = 0;
 };
 
 Result<YamlTree> YamlTree::parse(const std::string& text, const std::string& file_name) {
@@ -164,6 +187,14 @@ Result<YamlTree> YamlTree::parse(const std::string& text, const std::string& fil
   }
   if (const std::size_t deep = find_too_many_brackets(source.text()); deep < std::string::npos) {
     return Failure::bad_input(source.location(deep), too_deep());
+  }
+  // yaml-cpp keeps what it has read of a line until it knows whether that is a key.
+  for (int line = 1; line <= source.lines(); ++line) {
+    const std::size_t start = source.line_start(line - 1);
+    const std::size_t end = line < source.lines() ? source.line_start(line) : source.text().size();
+    if (end - start > kLongestLine) {
+      return Failure::bad_input({file_name, line, 1}, fmt::format("the line is longer than {} bytes", kLongestLine));
+    }
   }
   YamlTree tree;
   try {

@@ -26,8 +26,9 @@ struct YamlNode {
 class YamlTree {
  public:
   static constexpr std::size_t kLargestFile = 10'000'000;  ///< bytes
+  static constexpr std::size_t kLongestLine = 2'000'000;   ///< bytes
   static constexpr int kDeepest = 64;                      ///< lists and maps within each other
-  static constexpr int kMostValues = 1'000'000;            ///< keys, texts, lists and maps
+  static constexpr int kMostValues = 300'000;              ///< keys, texts, lists and maps
 
   /// `text` in UTF-8; refuses what is not one YAML document, with the place of the fault.
   static Result<YamlTree> parse(const std::string& text, const std::string& file_name);

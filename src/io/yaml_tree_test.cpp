@@ -58,11 +58,12 @@ TEST(YamlTree, RefusesOtherEncodings) {
 
 TEST(YamlTree, HostileFilesAreRefusedSoon) {
   EXPECT_EQ(fault(std::string(10'000'001, '#')), "m.yaml:1:1: error: the file is larger than 10000000 bytes");
+  EXPECT_EQ(fault("a: 1\n" + repeated(700'000, "*a ")), "m.yaml:2:1: error: the line is longer than 2000000 bytes");
   EXPECT_EQ(fault(repeated(65, "[") + repeated(65, "]")), "m.yaml:1:65: error: nested too deeply: more than 64 levels");
   EXPECT_EQ(fault(std::string(5'000'000, '{')), "m.yaml:1:1025: error: nested too deeply: more than 64 levels");
   EXPECT_EQ(fault(repeated(100'000, "- ")), "m.yaml:1:129: error: nested too deeply: more than 64 levels");
   EXPECT_EQ(fault(repeated(100'000, "? ")), "m.yaml:1:129: error: nested too deeply: more than 64 levels");
-  EXPECT_EQ(fault("points: &a [*a]"), "m.yaml:1:9: error: points: expected a map such as {x: …}, found a list");
+  EXPECT_EQ(fault("points: &a [*a]"), "m.yaml:1:13: error: an alias within what it names");
 }
 
 TEST(YamlTree, AliasesCannotMultiplyWithoutEnd) {
@@ -70,10 +71,10 @@ TEST(YamlTree, AliasesCannotMultiplyWithoutEnd) {
   for (int i = 1; i < 20; ++i) {
     bomb += fmt::format("{0}: &a{1} [{2}]\n", static_cast<char>('a' + i), i, repeated(9, fmt::format("*a{}, ", i - 1)));
   }
-  EXPECT_NE(fault(bomb).find("unknown key 'a'"), std::string::npos);
+  EXPECT_EQ(fault(bomb), "m.yaml:7:14: error: more than 300000 values: aliases multiply them");
   const std::string many = "points: [{x: 0, y: 0}]\nplanar_bodies:\n  - &b {points: [" + repeated(2'000, "0, ") +
                            "0]}\n" + repeated(2'000, "  - *b\n");
-  EXPECT_EQ(fault(many), "m.yaml:1:1: error: more than 1000000 values: aliases multiply them");
+  EXPECT_EQ(fault(many), "m.yaml:152:5: error: more than 300000 values: aliases multiply them");
 }
 
 TEST(YamlTree, ManyFaultsAreCounted) {

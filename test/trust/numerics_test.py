@@ -1,0 +1,166 @@
+"""Random machines through the program: numerics_test.py PROGRAM [SUITE.TEST ...]
+
+KINEGRAPH_CASES is how many of each kind are tried; `make soak` tries 1000. What is checked does not rest on the solvers:
+lengths of bars are measured in the table that was written, formulations are compared with each other, and torques with
+those that were put in.
+"""
+
+import json
+import math
+import os
+import random
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from random_machines import Linkage, Tree  # noqa: E402
+from verbs import Cli  # noqa: E402
+
+CASES = int(os.environ.get("KINEGRAPH_CASES", "15"))
+
+
+class Random(Cli):
+    def answer(self, *command):
+        """The table and summary of a command, or None where it names a cause. Never a number that is none."""
+        result = self.run_program(*command, "--out", "a.csv", "--json", "a.json", "--quiet", "--threads", "1")
+        if result.status != 0:
+            self.assertEqual(result.status, 1, f"{command}: {result.err}")
+            self.assertRegex(result.err, r"(^|\n)error: \w.{10,}")
+            return None
+        table, summary = self.read("a.csv"), self.read("a.json")
+        self.assertIsNone(re.search(r"\b(nan|inf)\b", table + summary, re.IGNORECASE), command)
+        names, rows = self.table("a.csv")
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}, json.loads(summary), result.err
+
+    def bars_keep_their_length(self, machine, motion, tolerance):
+        for a, b, _ in machine.bars:
+            for i in range(len(motion["t"])):
+                (xa, ya), (xb, yb) = ((motion[f"P{p}.x"][i], motion[f"P{p}.y"][i]) if f"P{p}.x" in motion else machine.points[p]
+                                      for p in (a, b))
+                self.assertAlmostEqual(math.hypot(xb - xa, yb - ya) / machine.length(a, b), 1, delta=tolerance)
+
+
+class Linkages(Random):
+    def test_formulations_agree_and_energy_is_kept(self):
+        answered = 0
+        for case in range(CASES):
+            generator = random.Random(case)
+            machine = Linkage(generator, loops=1 + case % 5)
+            self.write("m.yaml", machine.yaml())
+            with self.subTest(case=case):
+                runs = [self.answer("simulate", "m.yaml", "--time", "0.1", "--step", "0.5ms", "--every", "20", *more)
+                        for more in ([], ["--formulation", "independent"], ["--formulation", "screw"])]
+                sound = [run for run in runs if run and run[1]["energy_drift"] < 1e-6 and not run[2]]
+                answered += len(sound) == len(runs)
+                for motion, _, _ in sound:
+                    self.bars_keep_their_length(machine, motion, 1e-8)
+                    for i in range(len(machine.points)):
+                        for axis in (f"P{i}.x", f"P{i}.y"):
+                            if axis in motion and axis in sound[0][0]:
+                                self.assertAlmostEqual(motion[axis][-1], sound[0][0][axis][-1], delta=1e-5)
+        self.assertGreater(answered, 0.8 * CASES)  # the rest passes a singular position, and says so
+
+    def test_torques_come_back(self):
+        """inverse(forward(τ)) = τ, the loops in the way."""
+        answered = 0
+        for case in range(CASES):
+            generator = random.Random(1000 + case)
+            machine = Linkage(generator, loops=1 + case % 5)
+            self.write("m.yaml", machine.yaml())
+            torque = generator.uniform(-20, 20)
+            self.write("u.csv", f"t,theta.tau\n0,{torque!r}\n1,{torque!r}\n")
+            with self.subTest(case=case):
+                forward = self.answer("simulate", "m.yaml", "--time", "0.05", "--step", "0.5ms", "--input", "u.csv")
+                if not forward or forward[2] or forward[1]["energy_drift"] > 1e-6:
+                    continue
+                angle = forward[0]["theta.q"]
+                self.write("motion.csv", "t,theta.q\n" + "".join(f"{0.0005 * i:.4f},{value!r}\n" for i, value in enumerate(angle)))
+                inverse = self.answer("inverse", "m.yaml", "--motion", "motion.csv")
+                self.assertIsNotNone(inverse)
+                middle = inverse[0]["theta.tau"][30:-30]  # the ends of a differentiated table are less certain
+                self.assertLess(max(abs(value - torque) for value in middle), 2e-3 * (1 + abs(torque)))
+                answered += 1
+        self.assertGreater(answered, 0.8 * CASES)
+
+    def test_bad_scales(self):
+        """Masses from 1e-6 to 1e6, lengths from 1e-6 to 1e3: an answer that holds, or a cause."""
+        answered = 0
+        for case in range(CASES):
+            generator = random.Random(2000 + case)
+            scale = 10 ** generator.uniform(-6, 3)
+            machine = Linkage(generator, loops=1 + case % 5, masses=(1e-6, 1e6), scale=scale)
+            self.write("m.yaml", machine.yaml())
+            pace = 1e-3 * math.sqrt(scale)  # a thousandth of the time in which it falls its own size
+            for command in (["simulate", "m.yaml", "--time", repr(50 * pace), "--step", repr(pace)], ["kinematics", "m.yaml"]):
+                with self.subTest(case=case, command=command[0], scale=scale):
+                    run = self.answer(*command)
+                    answered += bool(run)
+                    if run:
+                        motion = run[0] if "t" in run[0] else {"t": [0.0], **run[0]}
+                        self.bars_keep_their_length(machine, motion, 1e-6)
+        self.assertGreater(answered, 1.5 * CASES)
+
+    def test_what_cannot_be_assembled_is_named(self):
+        for case in range(CASES // 5):
+            generator = random.Random(3000 + case)
+            machine = Linkage(generator, loops=1 + case % 5)
+            a, b, _ = machine.bars[-1]
+            text = machine.yaml().replace(f"length: {machine.length(a, b)!r}", "length: 1000")
+            self.write("m.yaml", text)
+            for verb in ("check", "kinematics", "simulate"):
+                result = self.run_program(verb, "m.yaml")
+                self.assertEqual(result.status, 1, result.err)
+                self.assertRegex(result.err, r"bar\d+|P\d+")
+
+
+class Robots(Random):
+    def test_torques_come_back(self):
+        """inverse(forward(τ)) = τ at random positions and speeds."""
+        for case in range(CASES):
+            generator = random.Random(4000 + case)
+            robot = Tree(generator, joints=1 + case % 8)
+            self.write("r.urdf", robot.text)
+            torques = {name: generator.uniform(-10, 10) for name in robot.names}
+            state = {name: (generator.uniform(-2, 2), generator.uniform(-3, 3)) for name in robot.names}
+            known = ["t"] + [f"{name}.{part}" for name in robot.names for part in ("q", "v", "tau")]
+            values = ["0"] + [repr(value) for name in robot.names for value in (*state[name], torques[name])]
+            self.write("known.csv", ",".join(known) + "\n" + ",".join(values) + "\n")
+            with self.subTest(case=case):
+                forward = self.answer("hybrid", "r.urdf", "--known", "known.csv")
+                self.assertIsNotNone(forward)
+                parts = [(name, part) for name in robot.names for part in ("q", "v", "a")]
+                self.write("motion.csv", "t," + ",".join(f"{name}.{part}" for name, part in parts) + "\n0," +
+                           ",".join(repr(forward[0][f"{name}.{part}"][0]) for name, part in parts) + "\n")
+                inverse = self.answer("inverse", "r.urdf", "--motion", "motion.csv")
+                self.assertIsNotNone(inverse)
+                largest = max(abs(torque) for torque in torques.values())
+                for name, torque in torques.items():
+                    self.assertAlmostEqual(inverse[0][f"{name}.tau"][0], torque, delta=1e-9 * (1 + largest))
+
+    def test_energy_is_kept(self):
+        kept = 0
+        for case in range(CASES):
+            generator = random.Random(5000 + case)
+            self.write("r.urdf", Tree(generator, joints=1 + case % 8).text)
+            with self.subTest(case=case):
+                run = self.answer("simulate", "r.urdf", "--time", "0.2", "--step", "0.5ms", "--every", "100")
+                if not run:
+                    continue
+                kept += run[1]["energy_drift"] < 1e-8
+                if run[1]["energy_drift"] > 1e-3:
+                    self.assertIn("warning", run[2])
+        self.assertGreater(kept, 0.8 * CASES)
+
+    def test_bad_scales(self):
+        for case in range(CASES):
+            generator = random.Random(6000 + case)
+            scale = 10 ** generator.uniform(-6, 3)
+            self.write("r.urdf", Tree(generator, joints=1 + case % 8, masses=(1e-6, 1e6), scale=scale).text)
+            pace = 1e-3 * math.sqrt(scale)
+            with self.subTest(case=case, scale=scale):
+                self.answer("simulate", "r.urdf", "--time", repr(50 * pace), "--step", repr(pace))
+
+
+if __name__ == "__main__":
+    unittest.main()
