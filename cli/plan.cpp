@@ -1,7 +1,6 @@
 #include "kinegraph/task/plan.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,7 +10,10 @@
 
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/io/task_file.hpp"
+#include "kinegraph/io/task_meshes.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
+#include "plan_report.hpp"
 #include "progress_bar.hpp"
 
 namespace kinegraph::cli {
@@ -30,7 +32,7 @@ class Plan final : public Verb {
            "  kinegraph plan arm_pick.yaml --guess plan.csv --out again.csv     start from an earlier plan\n"
            "  kinegraph plan cart_pole_swing_up.yaml --soft 1e-3                dynamics as a cost: see what it "
            "misses\n\n"
-           "MODEL is a task file. The shortest one swings a pole up:\n"
+           "TASK is a YAML file. The shortest one swings a pole up:\n"
            "  model: cart_pole.urdf\n"
            "  horizon: 2                # s\n"
            "  steps: 200\n"
@@ -58,15 +60,15 @@ class Plan final : public Verb {
     app.add_option("--motion", motion_, "write the rolled-out motion")->type_name("FILE.csv");
     app.add_flag("--verbose", verbose_, "cost and violation of every iteration, on standard error");
     common_.declare(app, true);
+    app.get_option("MODEL")->description("what to do: a YAML file (docs/formats.md, Tasks)")->type_name("TASK");
   }
   Done run() override;
 
  private:
   Result<Model> read_model_of(const PlanTask& task) const;
-  std::function<void(const SqpIteration&)> watcher() const;
+  std::function<void(const SqpIteration&)> watcher(ProgressBar& bar) const;
   Summary summarize(const PlanTask& task, const task::PlanSummary& s) const;
 
-  CommonOptions common_;
   std::string guess_, soft_ = "0", iterations_ = "500", divisions_ = "10", motion_;
   bool verbose_ = false;
 };
@@ -80,13 +82,16 @@ Result<Model> Plan::read_model_of(const PlanTask& task) const {
   return of_model.read_model();
 }
 
-std::function<void(const SqpIteration&)> Plan::watcher() const {
-  const bool terminal = isatty(2) != 0;
-  if (common_.quiet || (!verbose_ && !terminal)) return {};
-  return [lines = verbose_](const SqpIteration& i) {
+std::function<void(const SqpIteration&)> Plan::watcher(ProgressBar& bar) const {
+  return [this, &bar](const SqpIteration& i) {
     static const char* const phases[] = {"warm start", "search", "restoration"};
-    fmt::print(stderr, "{}{:>11} {:4}: cost {:<12.7g} violation {:<9.3g} step {:<9.3g}{}", lines ? "" : "\r",
-               phases[static_cast<int>(i.phase)], i.iteration, i.cost, i.violation, i.step, lines ? "\n" : "");
+    const char* phase = phases[static_cast<int>(i.phase)];
+    if (verbose_ && !common_.quiet) {
+      common_.warn(fmt::format("{:>11} {:4}: cost {:<12.7g} violation {:<9.3g} step {:<9.3g}", phase, i.iteration,
+                               i.cost, i.violation, i.step));
+    } else {
+      bar.note(fmt::format("{} {}: cost {:.6g}, violation {:.2g}", phase, i.iteration, i.cost, i.violation));
+    }
   };
 }
 
@@ -102,6 +107,7 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
   summary.add("cost", s.solver.cost, "cost");
   summary.add("violation_max", s.solver.violation, "largest violation");
   summary.add("solve_s", s.solve_s, "time to solve", "s");
+  if (s.has_friction) summary.add("friction_speed", task.friction_speed, "dry friction turns over", "rad/s or m/s");
   if (s.rolled_out) {
     summary.add("roll_out_until_s", s.roll_out_until, "rolled out until", "s");
     summary.add("limit_excess_max", s.limit_excess, "beyond limits between knots");
@@ -145,28 +151,33 @@ Done Plan::run() {
 
   Result<Outputs> outputs = Outputs::open(common_);
   if (!outputs) return outputs.failure();
-  const Result<PlanTask> task = read_task(common_.model);
+  Result<PlanTask> task = read_task(common_.model);
   if (!task) return task.failure();
   const Result<Model> model = read_model_of(*task);
   if (!model) return model.failure();
+  read_meshes(*task, *model, {common_.meshes.begin(), common_.meshes.end()});
+  if (ReportContent* page = outputs->show(*model, command)) fill_plan_report(*model, *task, *page);
   std::optional<Trajectory> guess;
   const std::string from = !guess_.empty()                            ? guess_
                            : task->guess.type == TaskGuess::Type::csv ? task->guess.file.text
                                                                       : "";
   if (!from.empty()) {
-    Result<Trajectory> read = read_csv(from);
+    Result<Trajectory> read = read_table(common_.embedding, from);
     if (!read) return read.failure();
     guess = *std::move(read);
     options.guess = &*guess;
   }
-  options.on_iteration = watcher();
-  options.progress = [](double) { return !interrupted(); };
+  ProgressBar bar("plan", common_);
+  options.on_iteration = watcher(bar);
+  options.progress = bar.callback();
   const Result<task::PlanResult> result = task::plan(*model, *task, options);
-  if (options.on_iteration && !verbose_) fmt::print(stderr, "\n");
+  bar.clear();
   if (!result) return result.failure();
-  for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : result->summary.warnings) common_.warn("warning: " + warning);
   if (!motion_.empty()) {
-    if (const auto done = write_csv(motion_, result->motion); !done) return done.failure();
+    Result<SideFile> file = SideFile::create(common_.embedding, motion_);
+    if (!file) return file.failure();
+    if (Done done = file->write(result->motion, {}, false); !done) return done;
   }
   return outputs->write(summarize(*task, result->summary), &result->trajectory, {});
 }

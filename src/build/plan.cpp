@@ -1,12 +1,14 @@
 #include "kinegraph/build/plan.hpp"
 
 #include <map>
+#include <tuple>
 
 #include "kinegraph/build/plan_parts.hpp"
 #include "kinegraph/factor/common/euler.hpp"
-#include "kinegraph/factor/common/hermite_midpoint.hpp"
-#include "kinegraph/factor/common/simpson.hpp"
+#include "kinegraph/factor/common/hermite_simpson.hpp"
 #include "kinegraph/factor/common/trapezoidal.hpp"
+#include "kinegraph/factor/screw/at_middle.hpp"
+#include "kinegraph/factor/screw/middle_state.hpp"
 #include "kinegraph/factor/screw/pose_link.hpp"
 #include "kinegraph/factor/screw/whole_dynamics.hpp"
 
@@ -25,18 +27,33 @@ void PlanKeys::add_acceleration(const screw::StateSlots& state, std::vector<Key>
   if (state.joints > 0) keys.push_back(acceleration());
 }
 
+void PlanKeys::add_state(const PlanSetting& setting, std::vector<Key>& keys) const {
+  for (int end = 0; end <= (middle ? 1 : 0); ++end) {
+    const PlanKeys at{knot + end, false};
+    at.add_position(setting.state, keys);
+    at.add_rate(setting.state, keys);
+    at.add_acceleration(setting.state, keys);
+  }
+}
+
+std::shared_ptr<const Factor> at_moment(const PlanSetting& setting, bool middle, std::shared_ptr<const Factor> factor) {
+  if (!middle) return factor;
+  return std::make_shared<screw::AtMiddle>(std::move(factor), setting.state, 3, setting.task.step());
+}
+
 namespace {
 
 void insert_variables(PlanProblem& problem, int knot, bool middle) {
   const PlanSetting& setting = *problem.setting;
   const PlanKeys at{knot, middle};
   const auto zero = [&](const Key& key, int size) { problem.values.insert(key, Eigen::VectorXd::Zero(size)); };
-  if (setting.state.floating) {
+  // a middle's state follows from the knots
+  if (setting.state.floating && !middle) {
     problem.values.insert(at.pose(), SE3::load(setting.start_q.data()));
     zero(at.twist(), 6);
     zero(at.twist_acceleration(), 6);
   }
-  if (const int n = setting.state.joints; n > 0) {
+  if (const int n = setting.state.joints; n > 0 && !middle) {
     problem.values.insert(at.position(), Eigen::VectorXd(setting.start_q.tail(n)));
     zero(at.velocity(), n);
     zero(at.acceleration(), n);
@@ -48,95 +65,93 @@ void insert_variables(PlanProblem& problem, int knot, bool middle) {
 /// Dynamics at every knot and middle. Contacts that bear differ: one factor for each set of them.
 void add_dynamics(PlanProblem& problem, const Noise& noise) {
   const PlanSetting& setting = *problem.setting;
-  std::map<std::pair<bool, std::vector<int>>, std::shared_ptr<const Factor>> factors;
+  std::map<std::tuple<bool, bool, std::vector<int>>, std::shared_ptr<const Factor>> factors;
   each_moment(setting, [&](int knot, bool middle) {
     const bool loaded = &setting.tree_at(knot) != setting.tree.get();
     const std::vector<int> bearing = setting.bearing(knot, middle);
-    std::shared_ptr<const Factor>& factor = factors[{loaded, bearing}];
+    std::shared_ptr<const Factor>& factor = factors[{loaded, middle, bearing}];
     if (!factor) {
       std::vector<screw::BodyPoint> points;
       for (const int contact : bearing) points.push_back(setting.contacts[contact].point);
-      factor = std::make_shared<screw::WholeDynamics>(loaded ? setting.loaded : setting.tree, setting.motors, points);
+      factor = at_moment(
+          setting, middle,
+          std::make_shared<screw::WholeDynamics>(loaded ? setting.loaded : setting.tree, setting.motors, points,
+                                                 setting.task.friction_speed));
     }
     const PlanKeys at{knot, middle};
     std::vector<Key> keys;
-    at.add_position(setting.state, keys);
-    at.add_rate(setting.state, keys);
-    at.add_acceleration(setting.state, keys);
+    at.add_state(setting, keys);
     if (!setting.motors.empty()) keys.push_back(at.input());
     for (const int contact : bearing) keys.push_back(at.force(contact));
     problem.graph.add(factor, keys, Role::equality, noise);
   });
 }
 
-/// Ties one quantity to its rate over an interval; `on_group`: the rule for poses, which are no vectors.
-struct Link {
-  std::shared_ptr<const Factor> end, middle;
-};
-
-Link vector_link(Collocation rule, int size, double h, const Labels& labels) {
+/// Ties a quantity to its rate over an interval; of a pose, which is no vector, and of a vector.
+std::shared_ptr<const Factor> vector_link(Collocation rule, int size, double h, const Labels& labels) {
   switch (rule) {
     case Collocation::euler:
-      return {std::make_shared<Euler>(size, h, labels), nullptr};
+      return std::make_shared<Euler>(size, h, labels);
     case Collocation::trapezoidal:
-      return {std::make_shared<Trapezoidal>(size, h, labels), nullptr};
+      return std::make_shared<Trapezoidal>(size, h, labels);
     case Collocation::hermite_simpson:
-      return {std::make_shared<Simpson>(size, h, labels), std::make_shared<HermiteMidpoint>(size, h, labels)};
+      return std::make_shared<HermiteSimpson>(size, h, labels);
     case Collocation::none:
       break;
   }
-  return {};
+  return nullptr;
 }
 
-Link pose_link(Collocation rule, double h) {
+std::shared_ptr<const Factor> pose_link(Collocation rule, double h) {
   switch (rule) {
     case Collocation::euler:
-      return {std::make_shared<screw::PoseEuler>(h), nullptr};
+      return std::make_shared<screw::PoseEuler>(h);
     case Collocation::trapezoidal:
-      return {std::make_shared<screw::PoseTrapezoidal>(h), nullptr};
+      return std::make_shared<screw::PoseTrapezoidal>(h);
     case Collocation::hermite_simpson:
-      return {std::make_shared<screw::PoseSimpson>(h), std::make_shared<screw::PoseMidpoint>(h)};
+      return std::make_shared<screw::PoseHermiteSimpson>(h);
     case Collocation::none:
       break;
   }
-  return {};
+  return nullptr;
 }
 
-void add_link(PlanProblem& problem, const Link& link, Kind value, Kind rate, const Noise& noise) {
-  const PlanSetting& setting = *problem.setting;
-  if (!link.end) return;
-  for (int k = 0; k < setting.task.steps; ++k) {
-    const PlanKeys a{k, false}, m{k, true}, b{k + 1, false};
-    std::vector<Key> keys;
-    if (setting.task.collocation == Collocation::euler) {
-      keys = {a.key(value), a.key(rate), b.key(value)};
-    } else if (!link.middle) {
-      keys = {a.key(value), a.key(rate), b.key(value), b.key(rate)};
-    } else {
-      keys = {a.key(value), b.key(value), a.key(rate), m.key(rate), b.key(rate)};
-      if (value == Kind::pose) keys.insert(keys.begin() + 2, m.key(value));
-      problem.graph.add(link.middle, {a.key(value), a.key(rate), b.key(value), b.key(rate), m.key(value)},
-                        Role::equality, noise);
+void add_link(PlanProblem& problem, const std::shared_ptr<const Factor>& link, Kind value, Kind rate, Kind second,
+              const Noise& noise) {
+  const Collocation rule = problem.setting->task.collocation;
+  if (!link) return;
+  for (int k = 0; k < problem.setting->task.steps; ++k) {
+    const PlanKeys a{k, false}, b{k + 1, false};
+    std::vector<Key> keys = {a.key(value), a.key(rate), b.key(value), b.key(rate)};
+    if (rule == Collocation::euler) keys.pop_back();
+    if (rule == Collocation::hermite_simpson) {
+      keys = {a.key(value), a.key(rate), a.key(second), b.key(value), b.key(rate), b.key(second)};
     }
-    problem.graph.add(link.end, keys, Role::equality, noise);
+    problem.graph.add(link, keys, Role::equality, noise);
   }
 }
 
+/// Of Hermite-Simpson, that of the rates gives the accelerations in the middles (MiddleState).
 void add_collocation(PlanProblem& problem, const Noise& noise) {
   const PlanSetting& setting = *problem.setting;
   const double h = setting.task.step();
   const Collocation rule = setting.task.collocation;
+  const bool rates = rule != Collocation::hermite_simpson;
   if (setting.state.floating) {
-    add_link(problem, pose_link(rule, h), Kind::pose, Kind::twist, noise);
+    add_link(problem, pose_link(rule, h), Kind::pose, Kind::twist, Kind::twist_acceleration, noise);
     const auto& names = setting.tree->velocity_names();
-    add_link(problem, vector_link(rule, 6, h, Labels(names.begin(), names.begin() + 6)), Kind::twist,
-             Kind::twist_acceleration, noise);
+    if (rates) {
+      add_link(problem, vector_link(rule, 6, h, Labels(names.begin(), names.begin() + 6)), Kind::twist,
+               Kind::twist_acceleration, Kind::twist_acceleration, noise);
+    }
   }
   if (const int n = setting.state.joints; n > 0) {
     add_link(problem, vector_link(rule, n, h, joint_labels(setting, setting.tree->position_names())), Kind::position,
-             Kind::velocity, noise);
-    add_link(problem, vector_link(rule, n, h, joint_labels(setting, setting.tree->velocity_names())), Kind::velocity,
-             Kind::acceleration, noise);
+             Kind::velocity, Kind::acceleration, noise);
+    if (rates) {
+      add_link(problem, vector_link(rule, n, h, joint_labels(setting, setting.tree->velocity_names())), Kind::velocity,
+               Kind::acceleration, Kind::acceleration, noise);
+    }
   }
 }
 
@@ -164,6 +179,7 @@ PlanProblem PlanProblem::make(std::shared_ptr<const PlanSetting> setting, double
   add_dynamics(problem, noise);
   add_collocation(problem, noise);
   add_goals(problem, noise);
+  add_paths(problem, noise);
   add_limits(problem);
   add_objectives(problem);
   add_contacts(problem, noise);
@@ -177,12 +193,22 @@ PlanSample PlanProblem::sample(int knot, bool middle) const {
   PlanSample out{Eigen::VectorXd(s.tree->stored()), Eigen::VectorXd(s.tree->freedoms()),
                  Eigen::VectorXd(s.tree->freedoms()), Eigen::VectorXd(s.motors.size()),
                  std::vector<Eigen::Vector3d>(s.contacts.size(), Eigen::Vector3d::Zero())};
-  if (s.state.floating) {
+  if (middle) {
+    std::vector<Key> keys;
+    std::vector<const double*> x;
+    at.add_state(s, keys);
+    for (const Key& key : keys) x.push_back(values.data(values.find(key)));
+    screw::MiddleState state(s.state, s.task.step());
+    state.set(x, 3, false);
+    std::copy(state.q.begin(), state.q.end(), out.q.begin());
+    std::copy(state.v.begin(), state.v.end(), out.v.begin());
+    std::copy(state.a.begin(), state.a.end(), out.a.begin());
+  } else if (s.state.floating) {
     out.q.head<7>() = values.vector(at.pose());
     out.v.head<6>() = values.vector(at.twist());
     out.a.head<6>() = values.vector(at.twist_acceleration());
   }
-  if (const int n = s.state.joints; n > 0) {
+  if (const int n = s.state.joints; n > 0 && !middle) {
     out.q.tail(n) = values.vector(at.position());
     out.v.tail(n) = values.vector(at.velocity());
     out.a.tail(n) = values.vector(at.acceleration());
@@ -198,12 +224,12 @@ void PlanProblem::set(int knot, bool middle, const PlanSample& sample) {
   const auto write = [&](const Key& key, const auto& numbers) {
     std::copy(numbers.begin(), numbers.end(), values.at(key).begin());
   };
-  if (s.state.floating) {
+  if (s.state.floating && !middle) {
     write(at.pose(), sample.q.head<7>());
     write(at.twist(), sample.v.head<6>());
     write(at.twist_acceleration(), sample.a.head<6>());
   }
-  if (const int n = s.state.joints; n > 0) {
+  if (const int n = s.state.joints; n > 0 && !middle) {
     write(at.position(), sample.q.tail(n));
     write(at.velocity(), sample.v.tail(n));
     write(at.acceleration(), sample.a.tail(n));

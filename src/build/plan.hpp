@@ -76,6 +76,8 @@ struct PlanKeys {
   void add_position(const screw::StateSlots& state, std::vector<Key>& keys) const;
   void add_rate(const screw::StateSlots& state, std::vector<Key>& keys) const;
   void add_acceleration(const screw::StateSlots& state, std::vector<Key>& keys) const;
+  /// q v a; of a middle, which has none of its own, those of both ends.
+  void add_state(const PlanSetting& setting, std::vector<Key>& keys) const;
 };
 
 /// One moment of a plan.
@@ -93,7 +95,7 @@ struct PlanProblem {
   static PlanProblem make(std::shared_ptr<const PlanSetting> setting, double sigma);
 
   PlanSample sample(int knot, bool middle = false) const;
-  void set(int knot, bool middle, const PlanSample& sample);
+  void set(int knot, bool middle, const PlanSample& sample);  ///< of a middle: inputs and forces alone
 };
 
 /// The least distance of all pairs at q and a knot, and which pair it is (−1: there are none).

@@ -25,7 +25,7 @@ void add_standing(PlanProblem& problem, const PlanContact& contact, const Noise&
   const PlanSetting& setting = *problem.setting;
   const auto height = std::make_shared<screw::PointHeight>(contact.name, setting.tree, contact.point, contact.ground);
   const auto velocity = std::make_shared<screw::PointVelocity>(contact.name, setting.tree, contact.point);
-  const auto stay =
+  const std::shared_ptr<const Factor> stay =
       std::make_shared<screw::PointAcceleration>(contact.name, setting.tree, contact.point, kSettling, contact.ground);
   for (const auto& [first, last] : contact.closed) {
     if (first == 0) continue;
@@ -36,14 +36,12 @@ void add_standing(PlanProblem& problem, const PlanContact& contact, const Noise&
     at.add_rate(setting.state, keys);
     problem.graph.add(velocity, keys, Role::equality, noise);
   }
+  const auto stay_in_middle = at_moment(setting, setting.has_middles(), stay);
   each_moment(setting, [&](int knot, bool middle) {
     if (!setting.stands(contact, knot, middle)) return;
-    const PlanKeys at{knot, middle};
     std::vector<Key> keys;
-    at.add_position(setting.state, keys);
-    at.add_rate(setting.state, keys);
-    at.add_acceleration(setting.state, keys);
-    problem.graph.add(stay, keys, Role::equality, noise);
+    PlanKeys{knot, middle}.add_state(setting, keys);
+    problem.graph.add(middle ? stay_in_middle : stay, keys, Role::equality, noise);
   });
 }
 

@@ -14,10 +14,6 @@
 namespace kinegraph::build {
 namespace {
 
-int knot_of(const PlanSetting& setting, double time) {
-  return static_cast<int>(std::lround(time / setting.task.step()));
-}
-
 /// Where a joint stands among all joints.
 int joint_index(const PlanSetting& setting, const std::string& name) {
   const screw::Coordinate& c = setting.tree->coordinates()[setting.tree->find_coordinate(name)];
@@ -69,11 +65,31 @@ void add_goal(PlanProblem& problem, const TaskGoal& goal, const std::shared_ptr<
   }
 }
 
-std::shared_ptr<const Factor> rest(const std::string& name, int size, Labels labels) {
-  std::vector<int> all(size);
-  for (int i = 0; i < size; ++i) all[i] = i;
-  return std::make_shared<Target>(name + ": rest", size, std::move(all), std::vector<double>(size, 0.0),
-                                  std::move(labels));
+/// Joints that no standing point holds: the rates of the others would be the same rows again.
+std::vector<int> not_standing(const PlanSetting& setting, int knot) {
+  const screw::Tree& tree = *setting.tree;
+  const int first = tree.freedoms() - setting.state.joints;
+  std::vector<bool> held(setting.state.joints, false);
+  for (const PlanContact& contact : setting.contacts) {
+    if (!setting.stands(contact, knot, false)) continue;
+    for (int body = contact.point.body; body >= 0; body = tree.bodies()[body].parent) {
+      const screw::ScrewJoint& joint = tree.bodies()[body].joint;
+      for (int i = joint.v; i < joint.v + joint.freedoms; ++i) {
+        if (i >= first) held[i - first] = true;
+      }
+    }
+  }
+  std::vector<int> free;
+  for (int i = 0; i < setting.state.joints; ++i) {
+    if (!held[i]) free.push_back(i);
+  }
+  return free;
+}
+
+std::shared_ptr<const Factor> rest(const PlanSetting& setting, const std::string& name, std::vector<int> joints) {
+  std::vector<double> zeros(joints.size(), 0.0);
+  return std::make_shared<Target>(name + ": rest", setting.state.joints, std::move(joints), std::move(zeros),
+                                  joint_labels(setting, setting.tree->velocity_names()));
 }
 
 }  // namespace
@@ -84,10 +100,12 @@ void add_goals(PlanProblem& problem, const Noise& noise) {
   for (const TaskGoal& goal : setting.task.goals) {
     const auto joints = goal.joints.empty() ? nullptr : joint_goal(setting, goal);
     const auto frame = goal.frame.given() ? frame_goal(setting, goal) : nullptr;
-    const auto still = rest(goal.name, std::max(1, setting.state.joints), joint_labels(setting, rates));
-    const auto base_still =
-        rest(goal.name, 6, Labels(rates.begin(), rates.begin() + std::min<std::size_t>(6, rates.size())));
-    for (int k = knot_of(setting, goal.time); k <= knot_of(setting, goal.until); ++k) {
+    const auto base_still = std::make_shared<Target>(
+        goal.name + ": rest", 6, std::vector<int>{0, 1, 2, 3, 4, 5}, std::vector<double>(6, 0.0),
+        Labels(rates.begin(), rates.begin() + std::min<std::size_t>(6, rates.size())));
+    TaskGoal as_rest = goal;
+    as_rest.tolerance = 0;  // is of positions
+    for (int k = setting.task.knot(goal.time); k <= setting.task.knot(goal.until); ++k) {
       if (k == 0) continue;  // the start is given
       const PlanKeys at{k, false};
       std::vector<Key> position;
@@ -95,11 +113,29 @@ void add_goals(PlanProblem& problem, const Noise& noise) {
       if (joints) add_goal(problem, goal, joints, {at.position()}, noise);
       if (frame) add_goal(problem, goal, frame, position, noise);
       if (!goal.rest) continue;
-      // Standing points hold the legs' joints already: their rates as well would be the same rows again.
-      const bool stands = std::any_of(setting.contacts.begin(), setting.contacts.end(),
-                                      [&](const PlanContact& c) { return setting.stands(c, k, false); });
-      if (setting.state.joints > 0 && !stands) problem.graph.add(still, {at.velocity()}, Role::equality, noise);
-      if (setting.state.floating) problem.graph.add(base_still, {at.twist()}, Role::equality, noise);
+      const std::vector<int> free = not_standing(setting, k);
+      if (!free.empty()) add_goal(problem, as_rest, rest(setting, goal.name, free), {at.velocity()}, noise);
+      if (setting.state.floating) add_goal(problem, as_rest, base_still, {at.twist()}, noise);
+    }
+  }
+}
+
+void add_paths(PlanProblem& problem, const Noise& noise) {
+  const PlanSetting& setting = *problem.setting;
+  for (const TaskPath& path : setting.task.paths) {
+    TaskGoal goal;
+    goal.name = path.name;
+    goal.frame = path.frame;
+    goal.offset = path.offset;
+    goal.sigma = path.sigma, goal.tolerance = path.tolerance;
+    for (int k = 1; k < setting.knots(); ++k) {
+      if (setting.time(k) < path.points.front().first - 1e-9 || setting.time(k) > path.points.back().first + 1e-9)
+        continue;
+      goal.position = path.at(setting.time(k));
+      if (goal.position->array().isNaN().all()) continue;
+      std::vector<Key> keys;
+      PlanKeys{k, false}.add_position(setting.state, keys);
+      add_goal(problem, goal, frame_goal(setting, goal), keys, noise);
     }
   }
 }
@@ -119,15 +155,15 @@ void add_limits(PlanProblem& problem) {
   each_moment(setting, [&](int knot, bool middle) {
     const PlanKeys at{knot, middle};
     const bool given = knot == 0 && !middle;
-    if (position->any() && !given) problem.graph.add(position, {at.position()}, Role::inequality);
-    if (velocity->any() && !given) problem.graph.add(velocity, {at.velocity()}, Role::inequality);
+    if (position->any() && !given && !middle) problem.graph.add(position, {at.position()}, Role::inequality);
+    if (velocity->any() && !given && !middle) problem.graph.add(velocity, {at.velocity()}, Role::inequality);
     if (torque->any()) problem.graph.add(torque, {at.input()}, Role::inequality);
   });
 }
 
 namespace {
 
-/// A cost on numbers of one vector, at every knot and middle.
+/// A cost on numbers of one vector, at every knot, and in every middle if that has them.
 void add_least(PlanProblem& problem, const std::string& name, Kind kind, int size, std::vector<int> indices,
                double sigma, const Labels& labels) {
   if (indices.empty()) return;
@@ -135,6 +171,7 @@ void add_least(PlanProblem& problem, const std::string& name, Kind kind, int siz
   const auto factor = std::make_shared<Target>(name, size, std::move(indices), zeros, labels);
   each_moment(*problem.setting, [&](int knot, bool middle) {
     if (knot == 0 && !middle && kind == Kind::velocity) return;  // given
+    if (middle && kind != Kind::input) return;
     problem.graph.add(factor, {PlanKeys{knot, middle}.key(kind)}, Role::cost, Noise::isotropic(sigma));
   });
 }

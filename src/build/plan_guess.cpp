@@ -48,7 +48,7 @@ std::vector<Eigen::VectorXd> interpolated(const PlanSetting& setting,
   for (const TaskGoal& goal : setting.task.goals) {
     if (goal.joints.empty()) continue;
     for (const double time : {goal.time, goal.until}) {
-      const int knot = static_cast<int>(std::lround(time / setting.task.step()));
+      const int knot = setting.task.knot(time);
       if (knot == 0) continue;
       auto place = known.find(knot);
       if (place == known.end()) place = known.emplace(knot, std::prev(known.upper_bound(knot))->second).first;
@@ -71,6 +71,7 @@ std::vector<Eigen::VectorXd> interpolated(const PlanSetting& setting,
       all.push_back(moved(*setting.tree, before->second, smooth * local(*setting.tree, before->second, after->second)));
     }
   }
+  if (setting.state.floating && !setting.contacts.empty()) follow_steps(setting, all);
   return all;
 }
 
@@ -95,7 +96,8 @@ void guess(PlanProblem& problem, const std::vector<Eigen::VectorXd>& q) {
     if (found == dynamics.end()) {
       std::vector<screw::BodyPoint> points;
       for (const int contact : bearing) points.push_back(setting.contacts[contact].point);
-      found = dynamics.emplace(bearing, screw::InverseDynamics(setting.tree, points)).first;
+      found =
+          dynamics.emplace(bearing, screw::InverseDynamics(setting.tree, points, setting.task.friction_speed)).first;
     }
     PlanSample sample = problem.sample(k, middle);
     const int next = middle ? k + 1 : k;

@@ -6,6 +6,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/build/plan.hpp"
+#include "kinegraph/mechanics/screw/kinematics.hpp"
 
 namespace kinegraph::build {
 namespace {
@@ -23,6 +24,11 @@ class SettingMaker {
       const int joint = joint_named(name);
       if (joint >= 0) robot_.joints[joint].passive = true;
     }
+    for (Joint& joint : robot_.joints) {
+      for (JointDynamics& dynamics : joint.dynamics) {
+        if (!task_.dry_friction) dynamics.friction = dynamics.stribeck = dynamics.load_friction = 0;
+      }
+    }
     for (const TaskSolid& solid : task_.solids) {
       const int link = link_named(solid.link);
       if (link >= 0) robot_.links[link].collisions.push_back(solid.shape);
@@ -39,9 +45,11 @@ class SettingMaker {
     start();
     limits();
     contacts();
+    stand();
     payload();
     clearances();
     for (const TaskGoal& goal : task_.goals) check_goal(goal);
+    for (const TaskPath& path : task_.paths) check_frame(path.frame);
     objectives();
     if (!faults_.empty()) return Failure{Failure::Kind::bad_input, std::move(faults_)};
     return setting;
@@ -84,7 +92,7 @@ class SettingMaker {
   }
   int knot_at(double time, const Location& where, const char* what) {
     const double exact = time / task_.step();
-    const int knot = static_cast<int>(std::lround(exact));
+    const int knot = task_.knot(time);
     if (time < 0 || time > task_.horizon * (1 + 1e-9)) {
       fault(where, fmt::format("{}: must be between 0 and the horizon {:g} s, is {:g}", what, task_.horizon, time));
     } else if (std::abs(exact - knot) > 1e-4) {
@@ -114,13 +122,25 @@ class SettingMaker {
     if (!task_.start.base && !task_.start.base_rpy) return;
     if (!setting_->state.floating) return fault(task_.model.where, "start: base: the robot does not float");
     if (task_.start.base_rpy) {
-      const Vector3d& rpy = *task_.start.base_rpy;
-      const Eigen::Quaterniond q(Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) *
-                                 Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
-                                 Eigen::AngleAxisd(rpy[0], Vector3d::UnitX()));
+      const Eigen::Quaterniond q = from_rpy(*task_.start.base_rpy);
       setting_->start_q.head<4>() << q.w(), q.x(), q.y(), q.z();
     }
     if (task_.start.base) setting_->start_q.segment<3>(4) = *task_.start.base;
+  }
+
+  /// A base whose place is not given is so high that the contacts that stand at first are on the ground.
+  void stand() {
+    if (!setting_->state.floating || task_.start.base) return;
+    screw::Poses poses(setting_->tree->bodies().size());
+    screw::body_poses(*setting_->tree, setting_->start_q.data(), poses);
+    double sum = 0;
+    int count = 0;
+    for (const PlanContact& contact : setting_->contacts) {
+      if (!setting_->stands(contact, 0, false)) continue;
+      sum += contact.ground - (poses[contact.point.body] * contact.point.at)[2];
+      ++count;
+    }
+    if (count > 0) setting_->start_q[6] += sum / count;
   }
 
   void limits() {
@@ -161,6 +181,9 @@ class SettingMaker {
     for (const TaskContact& c : task_.contacts) {
       PlanContact contact;
       contact.name = c.name.text;
+      for (const PlanContact& other : setting_->contacts) {
+        if (other.name == contact.name) fault(c.name.where, "another contact is named " + quote(contact.name));
+      }
       const int link = link_named(c.link);
       if (link < 0) continue;
       const screw::LinkPlace& place = setting_->tree->links()[link];
@@ -173,8 +196,55 @@ class SettingMaker {
         const double end = std::min(to, task_.horizon);
         contact.closed.emplace_back(knot_at(from, c.where, "closed"), knot_at(end, c.where, "closed"));
       }
+      if (c.closed.empty()) contact.closed = walked(c);
       setting_->contacts.push_back(std::move(contact));
     }
+    if (task_.gait) check_gait(*task_.gait);
+  }
+
+  void check_gait(const TaskGait& gait) {
+    std::vector<std::string> known;
+    for (const TaskContact& c : task_.contacts) known.push_back(c.name.text);
+    for (const auto& group : gait.order) {
+      for (const TaskName& name : group) {
+        const auto at = std::find(known.begin(), known.end(), name.text);
+        if (at == known.end()) {
+          unknown("contact", name, known);
+        } else if (!task_.contacts[at - known.begin()].closed.empty()) {
+          fault(name.where, fmt::format("contact {} says itself when it is closed", quote(name.text)));
+        }
+      }
+    }
+    if ((1 - gait.duty) * gait.cycle < 2 * task_.step()) {
+      fault(gait.where, fmt::format("gait: a foot is lifted for {:g} s, less than two steps of {:g} s",
+                                    (1 - gait.duty) * gait.cycle, task_.step()));
+    }
+  }
+
+  /// Knots at which a contact of the gait stands. Swings that would not end in time are left out.
+  std::vector<std::pair<int, int>> walked(const TaskContact& c) const {
+    std::vector<std::pair<int, int>> closed;
+    int since = 0;
+    const auto has = [&](const std::vector<TaskName>& group) {
+      return std::any_of(group.begin(), group.end(), [&](const TaskName& n) { return n.text == c.name.text; });
+    };
+    const int groups = task_.gait ? static_cast<int>(task_.gait->order.size()) : 0;
+    for (int g = 0; g < groups; ++g) {
+      const TaskGait& gait = *task_.gait;
+      if (!has(gait.order[g])) continue;
+      for (double cycle = 0;; ++cycle) {
+        const double lift = gait.from + (cycle + static_cast<double>(g) / groups) * gait.cycle;
+        const double land = lift + (1 - gait.duty) * gait.cycle;
+        if (land > std::min(gait.to, task_.horizon) + 1e-9) break;
+        const int up = task_.knot(lift);
+        const int down = task_.knot(land);
+        if (up > since) closed.emplace_back(since, up);
+        since = down;
+      }
+      break;
+    }
+    if (since < task_.steps) closed.emplace_back(since, task_.steps);
+    return closed;
   }
 
   void payload() {
@@ -189,7 +259,12 @@ class SettingMaker {
     Inertia& own = robot.links[link].inertia;
     own = joined(own, task_.payload->inertia);
     robot.links[link].has_inertia = true;
-    if (const auto tree = screw::Tree::make(robot)) setting_->loaded = *tree;
+    const Result<std::shared_ptr<const screw::Tree>> tree = screw::Tree::make(robot);
+    if (!tree) {
+      for (const Diagnostic& d : tree.failure().diagnostics) fault(task_.payload->where, "payload: " + d.message);
+      return;
+    }
+    setting_->loaded = *tree;
   }
 
   /// Two bodies as one.
@@ -204,12 +279,18 @@ class SettingMaker {
     return sum;
   }
 
+  std::optional<screw::Solid> solid_of(const Shape& shape) const {
+    if (shape.type != Shape::Type::mesh) return screw::solid_of(shape);
+    const auto mesh = task_.meshes.find(shape.mesh);
+    return mesh == task_.meshes.end() ? std::nullopt : screw::hull_of(shape, mesh->second);
+  }
+
   /// The solids of a link, with the body that carries them.
   std::vector<screw::CarriedSolid> solids(int link) {
     const screw::LinkPlace& place = setting_->tree->links()[link];
     std::vector<screw::CarriedSolid> all;
     for (const Shape& shape : robot_.links[link].collisions) {
-      std::optional<screw::Solid> solid = screw::solid_of(shape);
+      std::optional<screw::Solid> solid = solid_of(shape);
       if (!solid) continue;
       solid->X = place.X_BL * solid->X;
       all.push_back({place.body, *solid});
@@ -221,22 +302,24 @@ class SettingMaker {
                 const Location& where, int from, int to) {
     if (a.body == b.body) return;
     if (!screw::can_separate(a.solid.type, b.solid.type)) {
-      return fault(where,
-                   fmt::format("{}: two boxes have no distance here; give one of them as spheres or capsules", name));
+      return fault(where, fmt::format("{}: two planes have no distance", name));
     }
     setting_->pairs.push_back({name, a, b, from, to});
   }
 
-  /// Links that nothing keeps clear of obstacles: no shape, or none whose distance is known.
+  /// Links that nothing keeps clear of obstacles: no shape, or none whose distance is known. A link without mass and
+  /// picture is a frame: there is nothing of it.
   void warn_of_shapeless(const std::vector<int>& links) {
     std::vector<std::string> names;
     for (const int link : links) {
-      if (solids(link).empty()) names.push_back(quote(robot_.links[link].name));
+      const Link& given = robot_.links[link];
+      const bool frame_only = given.visuals.empty() && given.collisions.empty() && !(given.inertia.mass > 0);
+      if (solids(link).empty() && !frame_only) names.push_back(quote(robot_.links[link].name));
     }
     if (names.empty()) return;
-    setting_->warnings.push_back(fmt::format(
-        "{} of {} moving links have no collision shape that keeps clear (sphere, capsule, cylinder, box): {}",
-        names.size(), links.size(), fmt::join(names, ", ")));
+    setting_->warnings.push_back(
+        fmt::format("{} of {} moving links have no collision shape that keeps clear, or a mesh that is not there: {}",
+                    names.size(), links.size(), fmt::join(names, ", ")));
   }
 
   void clearances() {
@@ -257,7 +340,12 @@ class SettingMaker {
     warn_of_shapeless(links);
     const int last = setting_->knots();
     for (const TaskObstacle& obstacle : task_.obstacles) {
-      const screw::CarriedSolid stands{-1, *screw::solid_of(obstacle.shape)};
+      const std::optional<screw::Solid> solid_there = solid_of(obstacle.shape);
+      if (!solid_there) {
+        fault(obstacle.where, fmt::format("cannot read a mesh (STL, OBJ) from {}", quote(obstacle.shape.mesh)));
+        continue;
+      }
+      const screw::CarriedSolid stands{-1, *solid_there};
       for (const int link : links) {
         for (const screw::CarriedSolid& solid : solids(link)) {
           add_pair(robot_.links[link].name + " - " + obstacle.name.text, solid, stands, obstacle.where, 0, last);
@@ -281,13 +369,19 @@ class SettingMaker {
   }
 
   void check_goal(const TaskGoal& goal) {
-    knot_at(goal.time, goal.where, "time");
+    if (knot_at(goal.time, goal.where, "time") == 0 && goal.until == goal.time) {
+      fault(goal.where, "time: a goal at 0 is the start's business; give it there");
+    }
     if (goal.until != goal.time) knot_at(goal.until, goal.where, "until");
     for (const auto& [name, value] : goal.joints) coordinate_named(name);
-    if (!goal.frame.given() || goal.frame.text == "com") return;
-    const int link = link_named(goal.frame);
+    check_frame(goal.frame);
+  }
+
+  void check_frame(const TaskName& frame) {
+    if (!frame.given() || frame.text == "com") return;
+    const int link = link_named(frame);
     if (link >= 0 && setting_->tree->links()[link].body < 0) {
-      fault(goal.frame.where, fmt::format("link {} does not move", quote(goal.frame.text)));
+      fault(frame.where, fmt::format("link {} does not move", quote(frame.text)));
     }
   }
 

@@ -70,15 +70,27 @@ void HorizonElimination::run(const std::function<void(int, Scratch&)>& work, boo
   }
 }
 
+// Every second run at the same time, then the others.
+template <class Work>
+void HorizonElimination::over_entries(const Work& work) const {
+  const auto runs = plan_->runs();
+  const int count = static_cast<int>(runs.size());
+  for (const int odd : {0, 1}) {
+    const auto one = [&](int i, int) { work(runs[2 * i + odd].first, runs[2 * i + odd].second); };
+    workers_.run((count + 1 - odd) / 2, std::cref(one));
+  }
+}
+
 // The largest entry of every row, diagonal included: what a pivot is measured by.
 void HorizonElimination::find_scale() {
   for (int i = 0; i < plan_->size(); ++i) scale_[i] = std::abs(diagonal_[i]);
-  const auto entries = plan_->entry();
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    const double size = std::abs(values_[e]);
-    scale_[entries[e].row] = std::max(scale_[entries[e].row], size);
-    scale_[entries[e].column] = std::max(scale_[entries[e].column], size);
-  }
+  over_entries([this, entries = plan_->entry()](int first, int end) {
+    for (int e = first; e < end; ++e) {
+      const double size = std::abs(values_[e]);
+      scale_[entries[e].row] = std::max(scale_[entries[e].row], size);
+      scale_[entries[e].column] = std::max(scale_[entries[e].column], size);
+    }
+  });
 }
 
 const HorizonInertia& HorizonElimination::factor(std::span<const double> values, std::span<const double> diagonal) {
@@ -236,12 +248,13 @@ void HorizonElimination::substitute(Eigen::VectorXd& x) {
 
 void HorizonElimination::subtract_product(const Eigen::VectorXd& x, Eigen::VectorXd& r) const {
   for (int i = 0; i < plan_->size(); ++i) r[i] -= diagonal_[i] * x[i];
-  const auto entries = plan_->entry();
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    const auto [i, j] = entries[e];
-    r[i] -= values_[e] * x[j];
-    if (i != j) r[j] -= values_[e] * x[i];
-  }
+  over_entries([&, entries = plan_->entry()](int first, int end) {
+    for (int e = first; e < end; ++e) {
+      const auto [i, j] = entries[e];
+      r[i] -= values_[e] * x[j];
+      if (i != j) r[j] -= values_[e] * x[i];
+    }
+  });
 }
 
 double HorizonElimination::solve(Eigen::VectorXd& x, int refinements) {

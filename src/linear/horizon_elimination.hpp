@@ -61,6 +61,8 @@ class HorizonElimination {
   void backward(int node, Scratch& scratch);
   void substitute(Eigen::VectorXd& x);
   void find_scale();
+  template <class Work>
+  void over_entries(const Work& work) const;
   void subtract_product(const Eigen::VectorXd& x, Eigen::VectorXd& r) const;
 
   const HorizonPlan* plan_;

@@ -9,7 +9,7 @@
 namespace kinegraph::linear {
 namespace {
 
-constexpr int kBlock = 24;           // pivots applied together to what is right of them
+constexpr int kBlock = 8;            // pivots applied together to what is right of them
 constexpr double kRounding = 1e-13;  // a column below this share of its row's scale is nothing
 
 /// w[i] −= Σₖ l[k][i] y[k] for i < rows; column k of l starts at l + k stride, y[k] at y + k y_stride.

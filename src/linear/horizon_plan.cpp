@@ -7,6 +7,7 @@ namespace kinegraph::linear {
 namespace {
 
 constexpr int kShort = 16;  // fewer knots are not cut
+constexpr int kRuns = 64;   // of entries, about
 
 }  // namespace
 
@@ -18,6 +19,27 @@ HorizonPlan::HorizonPlan(int knots, std::vector<HorizonPlace> place, std::vector
   choose_groups(knots, std::clamp(segments, 1, std::max(1, knots / 2)));
   find_borders();
   place_terms();
+  find_runs();
+}
+
+// Entries mostly come in the order of time. Cut into runs, each touches the knots of its own time and those of the next
+// run's first: then runs 0, 2, 4, … touch different knots, and so do 1, 3, 5, …
+void HorizonPlan::find_runs() {
+  const int count = entries(), most = std::max(1, count / kRuns);
+  std::vector<std::pair<int, int>> touched;  // knots, per run
+  for (int e = 0; e < count; ++e) {
+    const HorizonPlace &a = place_[entries_[e].row], &b = place_[entries_[e].column];
+    const bool border = a.type == HorizonPlace::Type::border || b.type == HorizonPlace::Type::border;
+    if (border) break;
+    const auto [low, high] = std::minmax(a.knot, b.knot);
+    const bool full = runs_.empty() || (e - runs_.back().first >= most && high > touched.back().second);
+    if (full) runs_.emplace_back(e, e), touched.emplace_back(low, high);
+    runs_.back().second = e + 1;
+    touched.back() = {std::min(touched.back().first, low), std::max(touched.back().second, high)};
+  }
+  bool apart = !runs_.empty() && runs_.back().second == count;
+  for (std::size_t r = 2; r < runs_.size(); ++r) apart &= touched[r].first > touched[r - 2].second;
+  if (!apart) runs_.assign(1, {0, count});
 }
 
 void HorizonPlan::add_group(std::vector<int> own, std::vector<int>& list) {
@@ -30,7 +52,7 @@ void HorizonPlan::add_group(std::vector<int> own, std::vector<int>& list) {
 }
 
 void HorizonPlan::choose_groups(int knots, int segments) {
-  // What something of another knot or a link sees is outer, the rest inner.
+  // What something of another knot, a link or an interval sees is outer, the rest inner.
   using Type = HorizonPlace::Type;
   const int n = size();
   std::vector<char> outer(n, 0);
@@ -40,18 +62,23 @@ void HorizonPlan::choose_groups(int knots, int segments) {
     if (a.type == Type::knot && b.type == Type::knot && a.knot == b.knot) continue;
     outer[e.row] = outer[e.column] = 1;
   }
-  std::vector<std::vector<int>> inner_of(knots), outer_of(knots), link_of(knots);
+  std::vector<std::vector<int>> inner_of(knots), outer_of(knots), interval_of(knots), link_of(knots);
   std::vector<int> border;
   for (int u = 0; u < n; ++u) {
     const HorizonPlace& p = place_[u];
     if (p.type == Type::border) {
       border.push_back(u);
+    } else if (p.type == Type::interval) {
+      interval_of[p.knot].push_back(u);
     } else {
       (p.type == Type::link ? link_of : outer[u] ? outer_of : inner_of)[p.knot].push_back(u);
     }
   }
   node_of_.assign(n, -1);
-  for (int k = 0; k < knots; ++k) add_group(std::move(inner_of[k]), slices_);
+  for (int k = 0; k < knots; ++k) {
+    add_group(std::move(inner_of[k]), slices_);
+    add_group(std::move(interval_of[k]), slices_);
+  }
 
   // Segment s holds the knots between separators; separator s is knot cut[s].
   std::vector<int> cut;

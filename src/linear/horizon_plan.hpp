@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kinegraph/base/sparse.hpp"
@@ -11,9 +12,10 @@ namespace kinegraph::linear {
 /// Where on the time axis an unknown of the system stands.
 struct HorizonPlace {
   enum class Type : unsigned char {
-    knot,    ///< a variable or a hard row of one knot
-    link,    ///< a hard row between `knot` and the next one
-    border,  ///< of no time: a duration, or a hard row on such
+    knot,      ///< a variable or a hard row of one knot
+    interval,  ///< a variable between `knot` and the next one, or a hard row on such and on these two knots
+    link,      ///< a hard row on `knot` and the next one alone
+    border,    ///< of no time: a duration, or a hard row on such
   };
   Type type = Type::knot;
   int knot = 0;
@@ -40,8 +42,8 @@ struct HorizonNode {
 ///
 /// Slice first, then time. Three kinds of nodes, in this order:
 ///
-///   slice k     unknowns of knot k that nothing outside the knot sees: controls, forces, accelerations, multipliers of
-///               local rows. Independent of each other.
+///   slice k     unknowns of knot k that nothing outside the knot sees: controls, forces, multipliers of local rows;
+///               and those of the interval that follows: controls and forces in its middle. Independent of each other.
 ///   time k      what is left of knot k, with the multipliers of the link towards the segment's start.
 ///   separator   the knots between segments, and at last the border.
 ///
@@ -64,6 +66,8 @@ class HorizonPlan {
   std::span<const HorizonNode> nodes() const { return nodes_; }  ///< children before parents
   /// Nodes that may be eliminated at the same time: all slices.
   std::span<const int> slices() const { return slices_; }
+  /// Runs of entries: every second one touches unknowns that no other such run does. One run: that could not be had.
+  std::span<const std::pair<int, int>> runs() const { return runs_; }
   /// Per segment: its nodes one after the other. Segments are independent of each other.
   std::span<const std::vector<int>> segments() const { return segments_; }
   std::span<const int> separators() const { return separators_; }  ///< one after the other, at last
@@ -73,6 +77,7 @@ class HorizonPlan {
   void add_group(std::vector<int> own, std::vector<int>& list);
   void find_borders();
   void place_terms();
+  void find_runs();
 
   std::vector<HorizonPlace> place_;
   std::vector<RowKind> kind_;
@@ -81,6 +86,7 @@ class HorizonPlan {
   std::vector<int> node_of_;  // per unknown
   std::vector<int> slices_, separators_;
   std::vector<std::vector<int>> segments_;
+  std::vector<std::pair<int, int>> runs_;
   int hard_rows_ = 0;
 };
 

@@ -69,6 +69,7 @@ class RobotRules {
     if (size == 0) return;
     const Vector3d moments = Eigen::SelfAdjointEigenSolver<Matrix3d>(inertia / size, Eigen::EigenvaluesOnly)
                                  .eigenvalues();  // ascending; scaled, so that nothing overflows
+    if (!std::isfinite(size * moments[2])) return error(where, name + ": the inertia is too large for a number");
     if (moments[0] < -kRounding) {
       return error(where,
                    fmt::format("{}: the inertia has a negative principal moment, {:.6g}", name, size * moments[0]));

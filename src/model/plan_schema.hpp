@@ -14,6 +14,8 @@ enum class TaskShape {
   names,   ///< of names
   map,     ///< name: number
   pairs,   ///< of pairs: [[0, 0.5], [1, 1.5]]
+  groups,  ///< of names, or of lists of names that go together: [[a, b], c]
+  rows,    ///< of lists of four numbers: [[t, x, y, z], …]
 };
 
 struct TaskKey {

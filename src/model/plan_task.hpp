@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -26,6 +27,13 @@ using TaskNumbers = std::vector<std::pair<TaskName, double>>;
 /// How the motion between two knots follows from the knots.
 enum class Collocation { none, euler, trapezoidal, hermite_simpson };
 const char* to_string(Collocation c);
+
+/// Turned about x, then y, then z, all of the world.
+inline Eigen::Quaterniond from_rpy(const Vector3d& rpy) {
+  return Eigen::Quaterniond(Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) *
+                            Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
+                            Eigen::AngleAxisd(rpy[0], Vector3d::UnitX()));
+}
 
 /// Where the motion starts. Joints that are not named start where the model says.
 struct TaskStart {
@@ -71,9 +79,29 @@ struct TaskContact {
   Location where;
   TaskName name, link;
   Vector3d point = Vector3d::Zero();
-  std::vector<std::pair<double, double>> closed;
-  double friction = 1, ground = 0;  ///< coefficient; height of the ground
-  double swing = 0;                 ///< how high the point is lifted while it is open; 0: no lower bound but the ground
+  std::vector<std::pair<double, double>> closed;  ///< empty: as the gait says, else always
+  double friction = 1, ground = 0;                ///< coefficient; height of the ground
+  double swing = 0;  ///< how high the point is lifted while it is open; 0: no lower bound but the ground
+};
+
+/// When contacts without times of their own stand: each is lifted once in a cycle.
+struct TaskGait {
+  Location where;
+  std::vector<std::vector<TaskName>> order;  ///< those of one list are lifted together
+  double cycle = 0, duty = 0;                ///< s; share of it for which each stands
+  double from = 0, to = 0;                   ///< s
+};
+
+/// A place that moves along straight lines between points. Numbers that are not asked for are NaN.
+struct TaskPath {
+  Location where;
+  std::string name;
+  TaskName frame;
+  Vector3d offset = Vector3d::Zero();
+  std::vector<std::pair<double, Vector3d>> points;  ///< times increase
+  double sigma = 0, tolerance = 0;                  ///< as of a goal
+
+  Vector3d at(double t) const;  ///< before the first and after the last: these
 };
 
 /// A body that does not move.
@@ -126,16 +154,23 @@ struct PlanTask {
   TaskStart start;
   std::vector<TaskGoal> goals;
   std::vector<TaskLimit> limits;
-  bool model_limits = true;
+  bool model_limits = true, dry_friction = true;
+  double friction_speed = 0.05;  ///< rad/s, m/s: at which dry friction is at three quarters, in the plan
   std::vector<TaskObjective> objectives;
   std::vector<TaskContact> contacts;
+  std::optional<TaskGait> gait;
+  std::vector<TaskPath> paths;
   std::vector<TaskObstacle> obstacles;
   std::vector<TaskSolid> solids;
   std::optional<TaskCollision> collision;
   std::optional<TaskPayload> payload;
   TaskGuess guess;
 
+  /// Corners of meshes by the names that shapes have for them (io/task_meshes.hpp). Without, a mesh keeps no distance.
+  std::map<std::string, std::vector<Vector3d>> meshes;
+
   double step() const { return horizon / steps; }
+  int knot(double time) const { return static_cast<int>(std::lround(time / step())); }  ///< the nearest
 };
 
 }  // namespace kinegraph

@@ -4,8 +4,6 @@
 #include <map>
 #include <set>
 
-#include "kinegraph/solve/horizon_dependence.hpp"
-
 namespace kinegraph {
 
 using linear::HorizonPlace;
@@ -48,9 +46,14 @@ std::optional<Failure> HorizonProblem::find_places() {
     if (high < 0) return {HorizonPlace::Type::border, 0};
     return {low == high ? HorizonPlace::Type::knot : HorizonPlace::Type::link, low};
   };
+  const auto is_half = [&](int variable) { return knot_of_[variable] >= 0 && values_.key(variable).half; };
   place_.resize(unknowns() + hard_rows());
-  for (int c = 0; c < unknowns(); ++c)
-    place_[c] = place(knot_of_[structure_.columns[c]], knot_of_[structure_.columns[c]]);
+  for (int c = 0; c < unknowns(); ++c) {
+    const int variable = structure_.columns[c];
+    place_[c] = place(knot_of_[variable], knot_of_[variable]);
+    if (is_half(variable)) place_[c].type = HorizonPlace::Type::interval;
+    has_border_ |= place_[c].type == HorizonPlace::Type::border;
+  }
 
   Failure faults{Failure::Kind::bad_input, {}};
   for (int f = 0; f < graph_->size(); ++f) {
@@ -64,15 +67,26 @@ std::optional<Failure> HorizonProblem::find_places() {
           {Severity::error, {}, to_string(bound) + ": touches steps that are not neighbours; at most two can be tied"});
       continue;
     }
+    // the middle of an interval meets the knots at its ends alone
+    for (const Key& key : bound.keys) {
+      if (!is_half(values_.find(key)) || knot_of_[values_.find(key)] <= *touched.begin()) continue;
+      faults.diagnostics.push_back(
+          {Severity::error, {}, to_string(bound) + ": touches the middle of an interval and the step before it"});
+      break;
+    }
     if (bound.role != Role::equality) continue;
     std::vector<std::pair<int, int>> range(bound.factor->rows(), {knots_, -1});
+    std::vector<char> half(bound.factor->rows(), 0);
     for (const JacobianEntry& e : bound.factor->pattern()) {
-      const int k = knot_of_[values_.find(bound.keys[e.slot])];
+      const int variable = values_.find(bound.keys[e.slot]), k = knot_of_[variable];
       if (k < 0) continue;
       range[e.row] = {std::min(range[e.row].first, k), std::max(range[e.row].second, k)};
+      if (is_half(variable)) half[e.row] = 1;
     }
     for (int r = 0; r < bound.factor->rows(); ++r) {
-      place_[unknowns() + structure_.row[f] + r] = place(range[r].first, range[r].second);
+      HorizonPlace& at = place_[unknowns() + structure_.row[f] + r];
+      at = place(range[r].first, range[r].second);
+      if (half[r]) at.type = HorizonPlace::Type::interval;
     }
   }
   if (!faults.diagnostics.empty()) return faults;
@@ -96,7 +110,6 @@ void HorizonProblem::add_terms() {
   std::stable_sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.group < b.group; });
   groups_.resize(knots_ + 1);
   std::size_t raw = 0;
-  DependenceCache known;
   for (std::size_t i = 0; i < terms_.size(); ++i) {
     Term& t = terms_[i];
     Group& group = groups_[t.group];
@@ -114,7 +127,7 @@ void HorizonProblem::add_terms() {
     std::sort(t.columns.begin(), t.columns.end());
     t.columns.erase(std::unique(t.columns.begin(), t.columns.end()), t.columns.end());
     for (int& l : t.local) l = l < 0 ? -1 : local_of(t, l);
-    if (t.bound->role != Role::cost && !t.bound->factor->constant_jacobian()) find_dependence(t, known);
+    if (t.bound->role != Role::cost && !t.bound->factor->constant_jacobian()) find_curvature(t);
   }
   raw_.assign(raw, 0.0);
   loss_weight_.assign(terms_.size(), 1.0);
@@ -125,23 +138,29 @@ int HorizonProblem::local_of(const Term& t, int column) {
   return at != t.columns.end() && *at == column ? static_cast<int>(at - t.columns.begin()) : -1;
 }
 
-// Which directions change the Jacobian of a factor, and what they change, is asked once per factor object.
-void HorizonProblem::find_dependence(Term& t, DependenceCache& known) {
-  const Factor* factor = t.bound->factor.get();
+// What changes the Jacobian of a factor is asked once per factor object. Places are found in make_plan().
+void HorizonProblem::find_curvature(Term& t) {
+  const Factor& factor = *t.bound->factor;
+  const Slots x(slots_.data() + t.slots, t.bound->keys.size());
   std::vector<Manifold> manifolds;
-  for (const Key& key : t.bound->keys) manifolds.push_back(values_.manifold(values_.find(key)));
-  const Dependence& d = dependence_of(*factor, {slots_.data() + t.slots, t.bound->keys.size()}, manifolds, known);
-  t.exact = d.exact;
-  const auto local = [&](const Dependence::Direction& x) {
-    const int first = structure_.variable[values_.find(t.bound->keys[x.slot])];
-    return first < 0 ? -1 : local_of(t, first + x.tangent);
-  };
-  for (const auto& x : d.moves) {
-    if (local(x) >= 0) t.moves.push_back({x.slot, x.tangent, local(x), values_.find(t.bound->keys[x.slot])});
+  std::vector<int> column;  // per direction: local, −1 if known
+  for (const Key& key : t.bound->keys) {
+    const int i = values_.find(key), first = structure_.variable[i];
+    manifolds.push_back(values_.manifold(i));
+    for (int k = 0; k < manifolds.back().tangent(); ++k) column.push_back(first < 0 ? -1 : local_of(t, first + k));
   }
-  for (const auto& [x, y] : d.pairs) {
-    const int a = local(x), b = local(y);
-    if (a >= 0 && b >= 0) t.pairs.push_back({std::max(a, b), std::min(a, b), -1});
+  auto& found = differences_[&factor];
+  if (!found) found = std::make_unique<DifferenceCurvature>(factor, x, manifolds);
+  t.differences = found.get();
+  const int n = t.differences->directions();
+  const std::vector<double> nothing(factor.rows(), 0.0);
+  std::vector<double> hessian(static_cast<std::size_t>(n) * n, 0.0);
+  t.exact = factor.add_curvature(x, nothing.data(), hessian.data());
+  for (const auto& [a, b] : t.differences->pairs()) {
+    if (column[a] < 0 || column[b] < 0) continue;
+    const auto [low, high] = std::minmax(column[a], column[b]);
+    t.pairs.push_back({high, low, -1});
+    t.bends.push_back({b * n + a, static_cast<int>(t.pairs.size()) - 1, a != b && high == low ? 2.0 : 1.0});
   }
 }
 
@@ -186,9 +205,14 @@ void HorizonProblem::make_plan() {
           const int row = unknowns() + t.first_row + pattern[e].row;
           t.places.push_back(t.local[e] < 0 ? -1 : entry(row, t.columns[t.local[e]]));
         }
-      } else {
-        add_square_pairs(t);
       }
+      for (Bend& b : t.bends) {
+        const Pair& p = t.pairs[b.place];
+        b.place = entry(t.columns[p.a], t.columns[p.b]);
+      }
+      t.pairs.clear();
+      if (t.bound->role == Role::equality) continue;
+      add_square_pairs(t);
       const auto less = [](const Pair& x, const Pair& y) { return std::pair(x.b, x.a) < std::pair(y.b, y.a); };
       const auto same = [](const Pair& x, const Pair& y) { return x.a == y.a && x.b == y.b; };
       std::sort(t.pairs.begin(), t.pairs.end(), less);

@@ -2,16 +2,17 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "kinegraph/graph/difference_curvature.hpp"
 #include "kinegraph/graph/graph.hpp"
 #include "kinegraph/linear/horizon_plan.hpp"
 #include "kinegraph/linear/workers.hpp"
-#include "kinegraph/solve/horizon_dependence.hpp"
 
 namespace kinegraph {
 
@@ -67,22 +68,24 @@ class HorizonProblem {
                 std::vector<double>& matrix);
 
  private:
-  struct Slot {  // a tangent direction of a factor's slot
-    int slot, tangent, local, variable;
-  };
   struct Pair {
     int a, b, place;  // local columns and their entry of the matrix
+  };
+  struct Bend {  // a second derivative
+    int from, place;
+    double times;  // two where both slots are one variable
   };
   struct Term {
     const BoundFactor* bound = nullptr;
     int factor = 0, first_row = 0, group = 0;
-    int slots = 0, raw = 0;    // first in slots_ and raw_
-    std::vector<int> columns;  // local → unknown
-    std::vector<int> local;    // per Jacobian entry: local column, −1 if known
-    std::vector<int> places;   // per Jacobian entry of a hard row: entry of the matrix
-    std::vector<Pair> pairs;
-    std::vector<Slot> moves;  // directions along which the Jacobian changes
-    bool exact = false;       // has add_curvature
+    int slots = 0, raw = 0;                            // first in slots_ and raw_
+    std::vector<int> columns;                          // local → unknown
+    std::vector<int> local;                            // per Jacobian entry: local column, −1 if known
+    std::vector<int> places;                           // per Jacobian entry of a hard row: entry of the matrix
+    std::vector<Pair> pairs;                           // of squares
+    std::vector<Bend> bends;                           // of curvature: from the factor's own dense matrix
+    const DifferenceCurvature* differences = nullptr;  // null: its Jacobian is constant, or a cost's
+    bool exact = false;                                // has add_curvature
     double cost = 0;
     bool finite = true, linearized = false;
   };
@@ -94,19 +97,20 @@ class HorizonProblem {
     std::vector<double> gradient, norm;
   };
   struct Scratch {
-    std::vector<double> dense, hessian, raw, weight, residual, moved, stacked;
-    std::vector<int> stacked_column;
-    std::vector<const double*> slots;
+    std::vector<double> dense, hessian, weight, residual, stacked;
+    DifferenceCurvature::Work differences;
   };
 
   HorizonProblem() = default;
   std::optional<Failure> find_places();
   void add_terms();
-  void find_dependence(Term& term, DependenceCache& known);
+  void find_curvature(Term& term);
   static int local_of(const Term& term, int column);
   static void add_square_pairs(Term& term);
   void make_plan();
   void run(const std::function<void(Group&, Scratch&)>& work);
+  template <class Work>
+  void over_terms(const Work& work) const;
   void evaluate_group(Group& group, Scratch& scratch, HorizonPoint& point, bool jacobian);
   void add_gradient(Group& group, int term, const double* residual, Scratch& scratch);
   void gather(HorizonPoint& point);
@@ -114,8 +118,7 @@ class HorizonProblem {
   void assemble_term(int term, const Eigen::VectorXd& y, const Eigen::VectorXd& z, const Eigen::VectorXd& sigma,
                      std::vector<double>& matrix, Scratch& scratch) const;
   void add_squares(const Term& term, Scratch& scratch) const;
-  void add_curvature(const Term& term, Scratch& scratch) const;
-  void add_differences(const Term& term, Scratch& scratch) const;
+  void add_curvature(const Term& term, std::vector<double>& matrix, Scratch& scratch) const;
   double hinge(const Term& term, int row, double g) const;
 
   const Graph* graph_ = nullptr;
@@ -123,6 +126,7 @@ class HorizonProblem {
   Structure structure_;
   bool hinges_ = false;
   double cost_weight_ = 1;
+  bool has_border_ = false;  // variables of no time
   int knots_ = 0;
   std::vector<int> knot_of_;  // per variable of Values; −1: border
   std::vector<linear::HorizonPlace> place_;
@@ -131,6 +135,7 @@ class HorizonProblem {
   std::vector<const double*> slots_;
   std::vector<double> raw_;
   std::vector<double> loss_weight_;  // per term: ρ'
+  std::map<const Factor*, std::unique_ptr<DifferenceCurvature>> differences_;
   std::unique_ptr<linear::HorizonPlan> plan_;
   Eigen::VectorXd gradient_, column_norm_;
   linear::Workers workers_;

@@ -127,9 +127,32 @@ void HorizonProblem::add_gradient(Group& group, int term, const double* residual
   }
 }
 
+// Groups touch the columns of their own knot and of the next: blocks of two and more, every second at the same time.
+// What belongs to no knot is seen by all, and goes last.
+template <class Work>
+void HorizonProblem::over_terms(const Work& work) const {
+  constexpr int block = 16;
+  const int knots = static_cast<int>(groups_.size()) - 1, blocks = (knots + block - 1) / block;
+  const bool apart = !has_border_;
+  for (const int odd : {0, 1}) {
+    const auto one = [&](int i, int) {
+      for (int g = (2 * i + odd) * block; g < std::min(knots, (2 * i + odd + 1) * block); ++g) {
+        for (int t = groups_[g].first; t < groups_[g].end; ++t) work(terms_[t]);
+      }
+    };
+    const int pieces = (blocks + 1 - odd) / 2;
+    if (apart) {
+      workers_.run(pieces, std::cref(one));
+    } else {
+      for (int i = 0; i < pieces; ++i) one(i, 0);
+    }
+  }
+  for (int t = groups_.back().first; t < groups_.back().end; ++t) work(terms_[t]);
+}
+
 void HorizonProblem::add_transposed(const Eigen::VectorXd& y, const Eigen::VectorXd& z, Eigen::VectorXd& out) const {
-  for (const Term& t : terms_) {
-    if (t.bound->role == Role::cost || (t.bound->role == Role::inequality && hinges_)) continue;
+  over_terms([&](const Term& t) {
+    if (t.bound->role == Role::cost || (t.bound->role == Role::inequality && hinges_)) return;
     const bool hard = t.bound->role == Role::equality;
     const double* multiplier = (hard ? y : z).data() + t.first_row;
     const auto pattern = t.bound->factor->pattern();
@@ -138,25 +161,25 @@ void HorizonProblem::add_transposed(const Eigen::VectorXd& y, const Eigen::Vecto
       const double product = raw_[t.raw + static_cast<int>(e)] * multiplier[pattern[e].row];
       out[t.columns[t.local[e]]] += hard ? product : -product;
     }
-  }
+  });
 }
 
 void HorizonProblem::multiply_inequality(const Eigen::VectorXd& dx, Eigen::VectorXd& out) const {
   out.setZero(inequality_rows());
-  for (const Term& t : terms_) {
-    if (t.bound->role != Role::inequality) continue;
+  over_terms([&](const Term& t) {
+    if (t.bound->role != Role::inequality) return;
     const auto pattern = t.bound->factor->pattern();
     for (std::size_t e = 0; e < pattern.size(); ++e) {
       if (t.local[e] < 0) continue;
       out[t.first_row + pattern[e].row] += raw_[t.raw + static_cast<int>(e)] * dx[t.columns[t.local[e]]];
     }
-  }
+  });
 }
 
 void HorizonProblem::add_squared_columns(const Eigen::VectorXd& w, const Eigen::VectorXd& v,
                                          Eigen::VectorXd& out) const {
-  for (const Term& t : terms_) {
-    if (t.bound->role == Role::cost || (t.bound->role == Role::inequality && hinges_)) continue;
+  over_terms([&](const Term& t) {
+    if (t.bound->role == Role::cost || (t.bound->role == Role::inequality && hinges_)) return;
     const double* weight = (t.bound->role == Role::equality ? w : v).data() + t.first_row;
     const auto pattern = t.bound->factor->pattern();
     for (std::size_t e = 0; e < pattern.size(); ++e) {
@@ -164,7 +187,7 @@ void HorizonProblem::add_squared_columns(const Eigen::VectorXd& w, const Eigen::
       const double value = raw_[t.raw + static_cast<int>(e)];
       out[t.columns[t.local[e]]] += weight[pattern[e].row] * value * value;
     }
-  }
+  });
 }
 
 void HorizonProblem::assemble(const Eigen::VectorXd& y, const Eigen::VectorXd& z, const Eigen::VectorXd& sigma,
@@ -185,27 +208,25 @@ void HorizonProblem::assemble_term(int term, const Eigen::VectorXd& y, const Eig
   for (std::size_t e = 0; e < t.places.size(); ++e) {
     if (t.places[e] >= 0) matrix[t.places[e]] += raw_[t.raw + static_cast<int>(e)];
   }
-  if (t.pairs.empty()) return;
-  scratch.hessian.assign(columns * columns, 0.0);
-  if (role == Role::cost) {
+  const bool hinge_or_barrier = role == Role::inequality && (hinges_ || sigma.size() > 0);
+  if (!t.pairs.empty() && (role == Role::cost || hinge_or_barrier)) {
+    scratch.hessian.assign(columns * columns, 0.0);
     scratch.weight.assign(rows, cost_weight_ * loss_weight_[term]);
-    add_squares(t, scratch);
-  } else if (role == Role::inequality && (hinges_ || sigma.size() > 0)) {
     const double* residual = raw_.data() + t.raw + t.bound->factor->pattern().size();
-    scratch.weight.resize(rows);
-    for (int r = 0; r < rows; ++r)
+    for (int r = 0; hinge_or_barrier && r < rows; ++r) {
       scratch.weight[r] = hinges_ ? cost_weight_ * hinge(t, r, residual[r]) : sigma[t.first_row + r];
+    }
     add_squares(t, scratch);
+    for (const Pair& p : t.pairs) matrix[p.place] += scratch.hessian[p.b * columns + p.a];
   }
   const Eigen::VectorXd& multiplier = role == Role::equality ? y : z;
-  if (role != Role::cost && !t.moves.empty() && multiplier.size() > 0 && !(role == Role::inequality && hinges_)) {
+  if (!t.bends.empty() && multiplier.size() > 0 && !(role == Role::inequality && hinges_)) {
     scratch.weight.assign(multiplier.data() + t.first_row, multiplier.data() + t.first_row + rows);
     if (role == Role::inequality) {
       for (double& w : scratch.weight) w = -w;
     }
-    add_curvature(t, scratch);
+    add_curvature(t, matrix, scratch);
   }
-  for (const Pair& p : t.pairs) matrix[p.place] += scratch.hessian[p.b * columns + p.a];
 }
 
 /// H += Aᵀ diag(w) A, lower triangle
@@ -224,61 +245,19 @@ void HorizonProblem::add_squares(const Term& t, Scratch& scratch) const {
 }
 
 /// H += Σ w ∇²r, as the factor says or by differences of its Jacobian.
-void HorizonProblem::add_curvature(const Term& t, Scratch& scratch) const {
+void HorizonProblem::add_curvature(const Term& t, std::vector<double>& matrix, Scratch& scratch) const {
   if (std::all_of(scratch.weight.begin(), scratch.weight.end(), [](double w) { return w == 0; })) return;
-  if (!t.exact) return add_differences(t, scratch);
-  const int columns = static_cast<int>(t.columns.size());
-  scratch.stacked_column.clear();
-  for (const Key& key : t.bound->keys) {
-    const int i = values_.find(key), first = structure_.variable[i];
-    for (int k = 0; k < values_.manifold(i).tangent(); ++k) {
-      scratch.stacked_column.push_back(first < 0 ? -1 : local_of(t, first + k));
-    }
+  const std::size_t n = static_cast<std::size_t>(t.differences->directions());
+  scratch.stacked.assign(n * n, 0.0);
+  const Factor& factor = *t.bound->factor;
+  const Slots x(slots_.data() + t.slots, t.bound->keys.size());
+  if (t.exact) {
+    factor.add_curvature(x, scratch.weight.data(), scratch.stacked.data());
+  } else {
+    t.differences->add(factor, x, raw_.data() + t.raw, scratch.weight.data(), scratch.stacked.data(),
+                       scratch.differences);
   }
-  const int n = static_cast<int>(scratch.stacked_column.size());
-  scratch.stacked.assign(static_cast<std::size_t>(n) * n, 0.0);
-  t.bound->factor->add_curvature({slots_.data() + t.slots, t.bound->keys.size()}, scratch.weight.data(),
-                                 scratch.stacked.data());
-  for (int q = 0; q < n; ++q) {
-    for (int p = q; p < n; ++p) {
-      const auto [b, a] = std::minmax(scratch.stacked_column[p], scratch.stacked_column[q]);
-      if (b < 0) continue;
-      const double twice = a == b && p != q ? 2 : 1;  // two slots on one variable
-      scratch.hessian[static_cast<std::size_t>(b) * columns + a] += twice * scratch.stacked[q * n + p];
-    }
-  }
-}
-
-// ∂²(wᵀr)/∂δᵢ∂δⱼ: the change of Σ wᵣ Jᵣᵢ along δⱼ, and that of Jᵣⱼ along δᵢ, half each. On a group x exp(δ) only this
-// mean is the second derivative.
-void HorizonProblem::add_differences(const Term& t, Scratch& scratch) const {
-  const auto pattern = t.bound->factor->pattern();
-  const std::size_t columns = t.columns.size();
-  scratch.slots.assign(slots_.data() + t.slots, slots_.data() + t.slots + t.bound->keys.size());
-  scratch.raw.resize(pattern.size());
-  scratch.residual.resize(t.bound->factor->rows());
-  const double* before = raw_.data() + t.raw;
-  for (const Slot& move : t.moves) {
-    const Manifold& manifold = values_.manifold(move.variable);
-    const double* x = values_.data(move.variable);
-    const double largest = manifold.type() == Manifold::Type::real ? std::abs(x[move.tangent]) : 1.0;
-    const double step = 1e-6 * std::max(1.0, largest);
-    scratch.moved.assign(manifold.stored() + manifold.tangent(), 0.0);
-    double* delta = scratch.moved.data() + manifold.stored();
-    delta[move.tangent] = step;
-    manifold.retract(x, delta, scratch.moved.data());
-    scratch.slots[move.slot] = scratch.moved.data();
-    t.bound->factor->evaluate(scratch.slots, scratch.residual.data(), scratch.raw.data());
-    scratch.slots[move.slot] = x;
-    for (std::size_t e = 0; e < pattern.size(); ++e) {
-      const int i = t.local[e], j = move.local;
-      const double change = scratch.raw[e] - before[e];
-      if (i < 0 || change == 0) continue;
-      const double value = scratch.weight[pattern[e].row] * change / step;
-      scratch.hessian[static_cast<std::size_t>(std::min(i, j)) * columns + std::max(i, j)] +=
-          i == j ? value : 0.5 * value;
-    }
-  }
+  for (const Bend& b : t.bends) matrix[b.place] += b.times * scratch.stacked[b.from];
 }
 
 }  // namespace kinegraph

@@ -138,7 +138,7 @@ SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool s
     penalty_damping_ = damping;
     if (!taken) {
       std::copy(base_.begin(), base_.end(), problem_.values().buffer().begin());
-      end = PenaltyEnd::converged;
+      end = damping < kMostDamping ? PenaltyEnd::converged : PenaltyEnd::stuck;
       break;
     }
     const double now = penalty_of(penalty, trial_);
@@ -198,6 +198,7 @@ SqpSearch::Outcome SqpSearch::restore() {
   const PenaltyEnd end = minimize_penalty(restoration_penalty(), restorations_ < 20);
   if (end == PenaltyEnd::interrupted) return Outcome::interrupted;
   if (end == PenaltyEnd::limit && violation_of(point_) > options_.violation_tolerance) return Outcome::limit;
+  if (end == PenaltyEnd::stuck && violation_of(point_) > options_.violation_tolerance) return Outcome::rejected;
   if (end != PenaltyEnd::good && violation_of(point_) > options_.violation_tolerance) return Outcome::infeasible;
   if (end != PenaltyEnd::good) filter_.clear(theta_max_);
   reset_slacks();
@@ -208,10 +209,16 @@ SqpSearch::Outcome SqpSearch::restore() {
 }
 
 SqpReport SqpSearch::solve_soft() {
-  const PenaltyEnd end = minimize_penalty(soft_penalty(), false);
+  const Penalty penalty = soft_penalty();
+  const PenaltyEnd end = minimize_penalty(penalty, false);
   iteration_ = warm_iterations_;
   warm_iterations_ = 0;
+  pull_y_ = penalty.equality.cwiseProduct(point_.equality);
+  for (int i = 0; i < slacks_; ++i) pull_z_[i] = -penalty.inequality[i] * std::min(0.0, point_.inequality[i]);
+  lagrangian_ = problem_.gradient();  // of the sum that was made small
+  problem_.add_transposed(pull_y_, pull_z_, lagrangian_);
   if (end == PenaltyEnd::interrupted) return report(SqpStatus::interrupted);
+  if (end == PenaltyEnd::stuck) return report(SqpStatus::stuck);
   return report(end == PenaltyEnd::converged ? SqpStatus::converged : SqpStatus::max_iterations);
 }
 

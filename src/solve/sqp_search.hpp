@@ -83,7 +83,7 @@ class SqpSearch {
     double fall = 1e-9;  // relative; stops when the sum falls less in three steps
     SqpIteration::Phase phase = SqpIteration::Phase::warm_start;
   };
-  enum class PenaltyEnd { converged, limit, interrupted, good };
+  enum class PenaltyEnd { converged, stuck, limit, interrupted, good };
   PenaltyEnd minimize_penalty(const Penalty& penalty, bool stop_when_acceptable);
   bool penalty_step(const Penalty& penalty, double damping);
   double penalty_of(const Penalty& penalty, const HorizonPoint& p) const;

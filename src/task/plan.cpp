@@ -23,7 +23,8 @@ constexpr int kWarmIterations = 100, kNearIterations = 10;
 /// Between knots a motion may pass limits that hold at the knots. Then these are drawn in, and it is solved again.
 constexpr int kMostRounds = 5;
 constexpr double kLimitTolerance = 1e-7;
-constexpr int kBetween = 10;  ///< samples per step at which that is looked at
+constexpr double kNearBarrier = 1e-5;  ///< μ of later rounds: limits move by little
+constexpr int kBetween = 10;           ///< samples per step at which that is looked at
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -46,6 +47,9 @@ SqpOptions solver_options(const PlanOptions& options, bool far) {
   out.progress = options.progress;
   return out;
 }
+
+/// Of what must hold.
+double sigma(const PlanOptions& options) { return options.soft > 0 ? options.soft : 1; }
 
 /// Which constraint, when, by how much: the worst few.
 Failure no_plan(const PlanSetting& setting, const SqpReport& report) {
@@ -103,10 +107,13 @@ void tell_torques(const PlanSetting& setting, const Trajectory& plan, PlanSummar
   }
 }
 
+/// A start that is too near already is given: then it counts from the first knot on.
 void tell_clearance(const PlanSetting& setting, const Trajectory& motion, PlanSummary& summary) {
   summary.has_clearance = !setting.pairs.empty() && motion.samples() > 0;
   summary.clearance = std::numeric_limits<double>::infinity();
+  const bool near = build::least_distance(setting, setting.start_q, 0).first < setting.margin;
   for (int i = 0; summary.has_clearance && i < motion.samples(); ++i) {
+    if (near && motion.times()[i] < setting.task.step() * (1 - 1e-9)) continue;
     const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(motion.row(i), setting.tree->stored());
     const int knot = static_cast<int>(motion.times()[i] / setting.task.step() + 1e-9);
     const auto [distance, pair] = build::least_distance(setting, q, knot);
@@ -143,9 +150,8 @@ Result<Planner> Planner::make(const Model& model, const PlanTask& task, const Pl
   if (!setting) return setting.failure();
   Planner planner;
   planner.options_ = options;
-  const double sigma = options.soft > 0 ? options.soft : 1;
-  planner.problem_ =
-      std::make_unique<PlanProblem>(PlanProblem::make(std::make_shared<const PlanSetting>(*std::move(setting)), sigma));
+  planner.problem_ = std::make_unique<PlanProblem>(
+      PlanProblem::make(std::make_shared<const PlanSetting>(*std::move(setting)), sigma(options)));
   planner.asked_ = planner.problem_->setting;
   if (const auto done = set_guess(*planner.problem_, options); !done) return done.failure();
   Result<Sqp> solver = Sqp::make(planner.problem_->graph, planner.problem_->values);
@@ -160,10 +166,12 @@ Result<PlanResult> Planner::solve(bool warm) {
   std::vector<double> kept;
   for (int round = 1;; ++round) {
     const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
-    const Result<SqpReport> report = solver_->solve(problem_->values, solver_options(options_, far), warm || round > 1);
+    SqpOptions solver = solver_options(options_, far);
+    if (round > 1) solver.barrier = kNearBarrier;
+    const Result<SqpReport> report = solver_->solve(problem_->values, solver, warm || round > 1);
     if (!report) return report.failure();
     if (report->status == SqpStatus::interrupted) return Failure::interrupted();
-    if (!report->converged() && options_.soft == 0) {
+    if (!report->converged()) {
       if (round == 1) return no_plan(*problem_->setting, *report);
       // limits that were drawn in cannot be met: the plan before is the answer
       std::copy(kept.begin(), kept.end(), problem_->values.buffer().begin());
@@ -185,6 +193,9 @@ Result<PlanResult> Planner::solve(bool warm) {
   if (summary.has_clearance && summary.clearance < asked_->margin - kLimitTolerance) {
     summary.warnings.push_back(fmt::format("between knots {} is {:.3g} m, the margin {:.3g} m: take more steps",
                                            summary.nearest, summary.clearance, asked_->margin));
+  }
+  for (const screw::Coordinate& c : asked_->tree->coordinates()) {
+    for (const JointDynamics& dynamics : c.dynamics) summary.has_friction |= dynamics.friction != 0;
   }
   summary.knots = problem_->setting->knots();
   summary.variables = solver_->structure().unknowns;
@@ -219,15 +230,20 @@ bool Planner::draw_in(const PlanResult& result) {
     any = true;
     setting->margin += amount(asked_->margin - result.summary.clearance);
   }
-  if (!any) return false;
+  return any && rebuild(std::move(setting));
+}
+
+/// The graph with other limits, margins or another start; values and multipliers stay.
+bool Planner::rebuild(std::shared_ptr<const PlanSetting> setting) {
   const SqpDuals duals = solver_->duals();
-  PlanProblem tighter = PlanProblem::make(std::move(setting), 1);
-  std::copy(problem_->values.buffer().begin(), problem_->values.buffer().end(), tighter.values.buffer().begin());
-  auto kept = std::make_unique<PlanProblem>(std::move(tighter));
-  Result<Sqp> solver = Sqp::make(kept->graph, kept->values);
+  auto next = std::make_unique<PlanProblem>(PlanProblem::make(std::move(setting), sigma(options_)));
+  const PlanSample start = next->sample(0);
+  std::copy(problem_->values.buffer().begin(), problem_->values.buffer().end(), next->values.buffer().begin());
+  next->set(0, false, {start.q, start.v, next->sample(0).a, next->sample(0).u, next->sample(0).forces});
+  Result<Sqp> solver = Sqp::make(next->graph, next->values);
   if (!solver) return false;
   solver_ = std::make_unique<Sqp>(*std::move(solver));
-  problem_ = std::move(kept);
+  problem_ = std::move(next);
   solver_->set_duals(duals);
   return true;
 }
@@ -235,10 +251,21 @@ bool Planner::draw_in(const PlanResult& result) {
 Result<PlanResult> Planner::plan() { return solve(false); }
 
 Result<PlanResult> Planner::replan(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
-  auto setting = std::make_shared<PlanSetting>(*problem_->setting);
+  const screw::Tree& tree = *asked_->tree;
+  if (q.size() != tree.stored() || v.size() != tree.freedoms()) {
+    return Failure::bad_input(fmt::format("start: expected {} positions and {} rates, given {} and {}", tree.stored(),
+                                          tree.freedoms(), q.size(), v.size()));
+  }
+  auto setting = std::make_shared<PlanSetting>(*asked_);
   setting->start_q = q;
   setting->start_v = v;
-  problem_->setting = std::move(setting);
+  const bool drawn_in = problem_->setting != asked_;
+  asked_ = setting;
+  if (drawn_in) {
+    if (!rebuild(asked_)) return Failure::bad_input("start: the problem cannot be built for it");
+    return solve(true);
+  }
+  problem_->setting = asked_;
   PlanSample start = problem_->sample(0);
   start.q = q;
   start.v = v;

@@ -56,6 +56,7 @@ struct PlanSummary {
   std::vector<double> torque_peak, torque_square;  ///< largest; ∫ τ² dt, by the trapezoidal rule
   double clearance = 0;                            ///< least distance to obstacles, at a tenth of the steps
   bool has_clearance = false;
+  bool has_friction = false;  ///< dry, in joints: smoother in the plan than in its roll-out
   std::string nearest;  ///< "hand - ball"
 };
 
@@ -81,6 +82,7 @@ class Planner {
   Planner() = default;
   Result<PlanResult> solve(bool warm);
   bool draw_in(const PlanResult& result);
+  bool rebuild(std::shared_ptr<const build::PlanSetting> setting);
 
   PlanOptions options_;
   std::shared_ptr<const build::PlanSetting> asked_;  // as the task says; that of the problem may be drawn in

@@ -1,5 +1,7 @@
 #include "kinegraph/task/plan_guess.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +14,23 @@ namespace {
 using build::PlanProblem;
 using build::PlanSetting;
 
-/// Positions at the goals of frames, each found from the one before.
+constexpr double kFar = 1e-3,
+                 kTurned = 1e-2;  // m, rad: what no start of inverse kinematics comes nearer to is out of reach
+
+/// A goal that must be met, though no position within the model's limits does.
+void tell_unreachable(const PlanSetting& setting, const TaskGoal& goal, const Reached& found, Failure& failure) {
+  const bool must = goal.sigma == 0 && goal.tolerance == 0;
+  if (!must || !setting.task.model_limits || setting.state.floating || found.solved) return;
+  if (found.distance <= kFar && found.angle <= kTurned) return;
+  std::string by = found.distance > kFar ? fmt::format("{:.3g} m", found.distance) : "";
+  if (found.angle > kTurned) by += fmt::format("{}{:.3g} rad", by.empty() ? "" : " and ", found.angle);
+  failure.diagnostics.push_back(
+      {Severity::error,
+       {},
+       fmt::format("cannot be met: {}: {} at t = {:.4g} s: off by {}", goal.name, goal.frame.text, goal.time, by)});
+}
+
+/// Positions at the goals of frames, each found from the one before. No answer: one is out of reach.
 Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& setting, const PlanOptions& options) {
   std::vector<const TaskGoal*> goals;
   for (const TaskGoal& goal : setting.task.goals) {
@@ -20,6 +38,7 @@ Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& 
   }
   std::stable_sort(goals.begin(), goals.end(), [](const auto* a, const auto* b) { return a->time < b->time; });
   std::vector<std::pair<int, Eigen::VectorXd>> via;
+  Failure failure{Failure::Kind::no_answer, {}};
   Eigen::VectorXd q = setting.start_q;
   for (const TaskGoal* goal : goals) {
     FrameGoal frame{goal->frame.text, goal->offset, {}};
@@ -32,14 +51,19 @@ Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& 
     }
     ReachOptions reach_options;
     reach_options.seed = options.seed;
+    reach_options.progress = options.progress;
     const Result<Reached> found = reach(setting.tree, q, {frame}, reach_options);
     if (!found) return found.failure();
+    tell_unreachable(setting, *goal, *found, failure);
     q = found->q;
     for (const double time : {goal->time, goal->until}) {
-      via.emplace_back(static_cast<int>(std::lround(time / setting.task.step())), q);
+      via.emplace_back(setting.task.knot(time), q);
     }
   }
-  return via;
+  if (failure.diagnostics.empty()) return via;
+  failure.diagnostics.insert(failure.diagnostics.begin(),
+                             {Severity::error, {}, "no plan: no position within the joints' limits reaches a goal"});
+  return failure;
 }
 
 /// Every moment from a table, linearly between its rows; what the table does not have stays as it is.
@@ -97,10 +121,11 @@ Result<std::monostate> from_table(PlanProblem& problem, const Trajectory& table)
 Result<std::monostate> set_guess(PlanProblem& problem, const PlanOptions& options) {
   const PlanSetting& setting = *problem.setting;
   std::vector<std::pair<int, Eigen::VectorXd>> via;
-  if (setting.task.guess.type == TaskGuess::Type::kinematics && !options.guess) {
+  const bool wanted = setting.task.guess.type == TaskGuess::Type::kinematics && !options.guess;
+  if (wanted || (!setting.state.floating && options.soft == 0)) {  // else only to see whether goals can be reached
     auto found = reached(setting, options);
     if (!found) return found.failure();
-    via = *std::move(found);
+    if (wanted) via = *std::move(found);
   }
   const bool rests = setting.task.guess.type == TaskGuess::Type::rest;
   build::guess(problem, rests ? std::vector<Eigen::VectorXd>(setting.knots(), setting.start_q)

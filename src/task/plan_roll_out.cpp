@@ -1,6 +1,7 @@
 #include "kinegraph/task/plan_roll_out.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kinegraph/build/dynamics.hpp"
@@ -35,10 +36,7 @@ class PlannedField final : public step::Field {
   }
 
   bool rates(double t, const double* q, const double* v, double* a, double*) override {
-    const double s = std::clamp((t - start_) / setting_.task.step(), 0.0, 1.0);
-    const double w = setting_.task.collocation == Collocation::euler ? 0 : s;
-    const double w0 = middle_ ? (1 - s) * (1 - 2 * s) : 1 - w;
-    const double wm = middle_ ? 4 * s * (1 - s) : 0, w1 = middle_ ? s * (2 * s - 1) : w;
+    const auto [w0, wm, w1] = weights(t);
     std::fill(tau_.begin(), tau_.end(), 0.0);
     for (std::size_t i = 0; i < setting_.motors.size(); ++i) {
       tau_[setting_.motors[i]] = w0 * from_->u[i] + (middle_ ? wm * middle_->u[i] : 0) + w1 * to_->u[i];
@@ -47,8 +45,7 @@ class PlannedField final : public step::Field {
       screw::body_poses(*tree_, q, poses_);
       std::fill(loads_.begin(), loads_.end(), screw::Vector6d::Zero());
       for (std::size_t c = 0; c < setting_.contacts.size(); ++c) {
-        Eigen::Vector3d f = w0 * from_->forces[c] + w1 * to_->forces[c];
-        if (middle_) f += wm * middle_->forces[c];
+        const Eigen::Vector3d f = force(c, t);
         const screw::BodyPoint& point = setting_.contacts[c].point;
         const Eigen::Vector3d f_B = poses_[point.body].R.transpose() * f;
         loads_[point.body].head<3>() += point.at.cross(f_B);
@@ -58,8 +55,21 @@ class PlannedField final : public step::Field {
     return dynamics_.solve(q, v, a, tau_.data(), surroundings_).ok;
   }
   const std::vector<double>& tau() const { return tau_; }
+  Eigen::Vector3d force(std::size_t contact, double t) const {
+    const auto [w0, wm, w1] = weights(t);
+    const Eigen::Vector3d ends = w0 * from_->forces[contact] + w1 * to_->forces[contact];
+    return middle_ ? Eigen::Vector3d(ends + wm * middle_->forces[contact]) : ends;
+  }
 
  private:
+  /// Of the start, the middle and the end of the interval: held, linear or quadratic between.
+  std::array<double, 3> weights(double t) const {
+    const double s = std::clamp((t - start_) / setting_.task.step(), 0.0, 1.0);
+    if (middle_) return {(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)};
+    if (setting_.task.collocation == Collocation::euler) return {1, 0, 0};
+    return {1 - s, 0, s};
+  }
+
   const PlanSetting& setting_;
   std::shared_ptr<const screw::Tree> tree_;
   build::Dynamics dynamics_;
@@ -80,7 +90,7 @@ PlanSample with_load(const PlanSetting& setting, const std::shared_ptr<const scr
     points.push_back(setting.contacts[c].point);
     forces.push_back(sample.forces[c].data());
   }
-  screw::InverseDynamics dynamics(tree, points);
+  screw::InverseDynamics dynamics(tree, points, setting.task.friction_speed);
   Eigen::VectorXd tau(tree->freedoms());
   dynamics.evaluate(sample.q.data(), sample.v.data(), sample.a.data(), forces.data(), {.tau = tau.data()});
   for (std::size_t i = 0; i < setting.motors.size(); ++i) sample.u[i] = tau[setting.motors[i]];
@@ -131,9 +141,8 @@ Trajectory roll_out(const PlanProblem& problem, int divisions) {
       row = std::copy(stepper.v().begin(), stepper.v().end(), row);
       row = std::copy(stepper.a().begin(), stepper.a().end(), row);
       row = std::copy_n(field.tau().begin(), n, row);
-      const double s = (stepper.t() - start) / setting.task.step();
       for (std::size_t c = 0; c < setting.contacts.size(); ++c) {
-        const Eigen::Vector3d f = (1 - s) * from.forces[c] + s * to.forces[c];
+        const Eigen::Vector3d f = field.force(c, stepper.t());
         row = std::copy_n(f.data(), 3, row);
       }
     };
@@ -198,20 +207,24 @@ Trajectory between_knots(const PlanProblem& problem, int divisions) {
 std::vector<LimitCheck> exceeded_limits(const PlanSetting& setting, const Trajectory& motion) {
   const int n = setting.tree->freedoms(), stored = setting.tree->stored(), joints = setting.state.joints;
   std::vector<LimitCheck> worst;
-  const auto check = [&](int series, double lower, double upper) {
+  const double first = setting.task.step() * (1 - 1e-9);
+  const auto check = [&](int series, double lower, double upper, bool given) {
     LimitCheck found{motion.names()[series], 0, 0};
+    const double start = motion.samples() > 0 ? motion.at(0, series) : 0;
+    const bool outside = given && (start > upper || start < lower);  // then it counts from the first knot on
     for (int i = 0; i < motion.samples(); ++i) {
+      if (outside && motion.times()[i] < first) continue;
       const double x = motion.at(i, series), excess = std::max(x - upper, lower - x);
       if (excess > found.excess) found.excess = excess, found.time = motion.times()[i];
     }
     if (found.excess > 0) worst.push_back(found);
   };
   for (int j = 0; j < joints; ++j) {
-    check(stored - joints + j, setting.lower[j], setting.upper[j]);
-    check(stored + n - joints + j, -setting.speed[j], setting.speed[j]);
+    check(stored - joints + j, setting.lower[j], setting.upper[j], true);
+    check(stored + n - joints + j, -setting.speed[j], setting.speed[j], true);
   }
   for (std::size_t m = 0; m < setting.motors.size(); ++m) {
-    check(stored + 2 * n + setting.motors[m], -setting.effort[m], setting.effort[m]);
+    check(stored + 2 * n + setting.motors[m], -setting.effort[m], setting.effort[m], false);
   }
   std::sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.excess > b.excess; });
   return worst;
@@ -270,7 +283,7 @@ std::vector<GoalMiss> goal_misses(const PlanProblem& problem, const Trajectory& 
   std::vector<GoalMiss> all;
   for (const TaskGoal& goal : setting.task.goals) {
     const GoalMeter meter(setting, goal);
-    const int knot = static_cast<int>(std::lround(goal.until / setting.task.step()));
+    const int knot = setting.task.knot(goal.until);
     const PlanSample planned = problem.sample(knot);
     std::vector<GoalMiss> misses, real;
     meter.measure(planned.q, planned.v, misses);

@@ -11,24 +11,30 @@ namespace kinegraph {
 
 /// A contact on level ground pushes, and does not slip, as an inequality.
 ///
-///     g = (μ f_z + ε − √(f_x² + f_y² + ε²),  f_z) ≥ 0      (003, section V-C: ‖f_t‖ ≤ μ f_n)
+///     g = (μ f_z − (f_x² + f_y²) / d,  f_z) ≥ 0,     d = ½ (μ f_z + √(μ² f_z² + ε²))      (003, section V-C: ‖f_t‖ ≤ μ
+///     f_n)
 ///
-/// The cone of second order, rounded at its tip so that it is smooth there: no force at all is allowed, and the cone is
-/// left by less than ε. Unlike μ² f_n² − f_t² it does not let a contact pull. Slot: f, in the world's axes.
+/// With d = μ f_z that is the cone of second order. As it stands it is smooth for any force, also for one that pulls on
+/// the way to a solution, and curved by no more than 2/d: √(f_x² + f_y²) instead has a tip that Newton's method meets
+/// with every force that is nearly vertical. The cone is left by less than ε/5, by ε²/(8 μ f_z) where the contact
+/// bears. Unlike μ² f_n² − f_t² it does not let a contact pull. Slot: f, in the world's axes.
 class FrictionCone final : public Factor {
  public:
-  static constexpr double kRounding = 1e-3;  ///< N
+  static constexpr double kRounding = 0.1;  ///< ε, N
 
   FrictionCone(const std::string& contact, double friction)
       : Factor("friction of " + contact, 2, {3}, dense(2, {3})), friction_(friction) {}
 
   void evaluate(Slots x, double* residual, double* jacobian) const override {
-    const double fx = x[0][0], fy = x[0][1], fz = x[0][2];
-    const double tangent = std::sqrt(fx * fx + fy * fy + kRounding * kRounding);
-    residual[0] = friction_ * fz + kRounding - tangent;
-    residual[1] = fz;
+    const double fx = x[0][0], fy = x[0][1], normal = friction_ * x[0][2];
+    const double root = std::sqrt(normal * normal + kRounding * kRounding);
+    // a sum without cancellation where the contact pulls
+    const double d = normal >= 0 ? 0.5 * (normal + root) : 0.5 * kRounding * kRounding / (root - normal);
+    const double share = (fx * fx + fy * fy) / d;
+    residual[0] = normal - share;
+    residual[1] = x[0][2];
     if (!jacobian) return;
-    const double columns[] = {-fx / tangent, 0, -fy / tangent, 0, friction_, 1};
+    const double columns[] = {-2 * fx / d, 0, -2 * fy / d, 0, friction_ * (1 + share / root), 1};  // d' = μ d / root
     std::copy(std::begin(columns), std::end(columns), jacobian);
   }
   std::string row_name(int row) const override { return row == 0 ? name() : "push of " + name().substr(12); }

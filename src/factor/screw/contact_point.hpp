@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,18 +11,53 @@
 
 namespace kinegraph::screw {
 
-/// A base of the factors on a point of a body, some derivatives of the state deep.
+/// A base of the factors on a point of a body, some derivatives of the state deep. Columns are those of the chain of
+/// joints that moves it, level by level.
 class PointFactor : public Factor {
  protected:
   PointFactor(std::string name, int rows, const std::shared_ptr<const Tree>& tree, const BodyPoint& point, int levels)
       : Factor(std::move(name), rows, StateSizes(StateSlots(*tree), levels).stored,
-               dense(rows, StateSizes(StateSlots(*tree), levels).tangent)),
+               pattern_of(*tree, point.body, rows, levels)),
         state_(*tree),
         at_(point.at),
-        pool_([tree, body = point.body] { return std::make_unique<ChainWork>(tree, body); }) {}
+        place_(tree->freedoms(), -1),
+        pool_([tree, body = point.body] { return std::make_unique<ChainWork>(tree, body); }) {
+    for (const int freedom : freedoms_of(*tree, point.body)) place_[freedom] = chain_++;
+  }
 
+  /// Where a freedom's entries are among those of a level of the state.
+  int entries(int level, int freedom) const { return rows() * (level * chain_ + place_[freedom]); }
+
+ private:
+  static std::vector<int> freedoms_of(const Tree& tree, int body) {
+    std::vector<int> all;
+    for (int i = body; i >= 0; i = tree.bodies()[i].parent) {
+      const ScrewJoint& joint = tree.bodies()[i].joint;
+      for (int k = 0; k < joint.freedoms; ++k) all.push_back(joint.v + k);
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+  static std::vector<JacobianEntry> pattern_of(const Tree& tree, int body, int rows, int levels) {
+    const StateSlots state(tree);
+    const int base = state.floating ? 6 : 0;
+    std::vector<JacobianEntry> pattern;
+    for (int level = 0; level < levels; ++level) {
+      for (const int freedom : freedoms_of(tree, body)) {
+        const bool of_base = freedom < base;
+        const int slot = (level + 1) * state.slots() - (of_base && state.joints > 0 ? 2 : 1);
+        for (int r = 0; r < rows; ++r) pattern.push_back({r, slot, of_base ? freedom : freedom - base});
+      }
+    }
+    return pattern;
+  }
+
+ protected:
   StateSlots state_;
   Eigen::Vector3d at_;
+  std::vector<int> place_;
+  int chain_ = 0;  // freedoms of the chain
   Pool<ChainWork> pool_;
 };
 
@@ -38,9 +74,9 @@ class PointHeight final : public PointFactor {
     const PointState s = point_state(work->chain, at_);
     residual[0] = s.p[2] - height_;
     if (!jacobian) return;
-    std::fill_n(jacobian, state_.freedoms(), 0.0);
+    std::fill_n(jacobian, pattern().size(), 0.0);
     for (const auto& column : work->chain.columns()) {
-      jacobian[column.freedom] += column.J[5] + column.J[0] * s.p[1] - column.J[1] * s.p[0];
+      jacobian[entries(0, column.freedom)] += column.J[5] + column.J[0] * s.p[1] - column.J[1] * s.p[0];
     }
   }
   std::string row_name(int) const override { return name(); }
@@ -61,12 +97,11 @@ class PointVelocity final : public PointFactor {
     const PointState s = point_state(work->chain, at_);
     Eigen::Map<Eigen::Vector3d>(residual + 0) = s.velocity;
     if (!jacobian) return;
-    const int n = state_.freedoms();
-    std::fill_n(jacobian, 6 * n, 0.0);
+    std::fill_n(jacobian, pattern().size(), 0.0);
     for (const auto& column : work->chain.columns()) {
       const PointChange c = point_change(work->chain, s, column);
-      Eigen::Map<Eigen::Vector3d>(jacobian + 3 * column.freedom) += c.velocity_q;
-      Eigen::Map<Eigen::Vector3d>(jacobian + 3 * (n + column.freedom)) += c.p_q;
+      Eigen::Map<Eigen::Vector3d>(jacobian + entries(0, column.freedom)) += c.velocity_q;
+      Eigen::Map<Eigen::Vector3d>(jacobian + entries(1, column.freedom)) += c.p_q;
     }
   }
 };
@@ -90,15 +125,14 @@ class PointAcceleration final : public PointFactor {
     e = s.acceleration + 2 * kappa_ * s.velocity;
     e[2] += kappa_ * kappa_ * (s.p[2] - height_);
     if (!jacobian) return;
-    const int n = state_.freedoms();
-    std::fill_n(jacobian, 9 * n, 0.0);
+    std::fill_n(jacobian, pattern().size(), 0.0);
     for (const auto& column : work->chain.columns()) {
       const PointChange c = point_change(work->chain, s, column);
       Eigen::Vector3d by_q = c.acceleration_q + 2 * kappa_ * c.velocity_q;
       by_q[2] += kappa_ * kappa_ * c.p_q[2];
-      Eigen::Map<Eigen::Vector3d>(jacobian + 3 * column.freedom) += by_q;
-      Eigen::Map<Eigen::Vector3d>(jacobian + 3 * (n + column.freedom)) += c.acceleration_v + 2 * kappa_ * c.p_q;
-      Eigen::Map<Eigen::Vector3d>(jacobian + 3 * (2 * n + column.freedom)) += c.p_q;
+      Eigen::Map<Eigen::Vector3d>(jacobian + entries(0, column.freedom)) += by_q;
+      Eigen::Map<Eigen::Vector3d>(jacobian + entries(1, column.freedom)) += c.acceleration_v + 2 * kappa_ * c.p_q;
+      Eigen::Map<Eigen::Vector3d>(jacobian + entries(2, column.freedom)) += c.p_q;
     }
   }
 

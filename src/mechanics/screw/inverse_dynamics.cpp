@@ -52,8 +52,12 @@ std::string InverseDynamics::refusal(const Tree& tree) {
   return "";
 }
 
-InverseDynamics::InverseDynamics(std::shared_ptr<const Tree> tree, std::vector<BodyPoint> points)
-    : tree_(std::move(tree)), points_(std::move(points)), places_(tree_->bodies().size()), at_(points_.size()) {
+InverseDynamics::InverseDynamics(std::shared_ptr<const Tree> tree, std::vector<BodyPoint> points, double friction_speed)
+    : tree_(std::move(tree)),
+      points_(std::move(points)),
+      places_(tree_->bodies().size()),
+      at_(points_.size()),
+      friction_speed_(friction_speed) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const ScrewJoint& joint = tree_->bodies()[i].joint;
     places_[i].first = static_cast<int>(columns_.size());
@@ -214,10 +218,10 @@ void InverseDynamics::add_joint_forces(const double* q, const double* v, const d
       const JointDynamics& dynamics = c.dynamics[k];
       const int i = c.v + k, diagonal = i * (n + 1);
       const double position = c.stored == c.freedoms ? q[c.q + k] : 0;
-      out.tau[i] += dynamics.armature * a[i] - joint_force(dynamics, position, v[i]);
+      out.tau[i] += dynamics.armature * a[i] - joint_force(dynamics, position, v[i], friction_speed_);
       if (!out.by_q) continue;
       out.by_a[diagonal] += dynamics.armature;
-      out.by_v[diagonal] += dynamics.damping + friction_rate(dynamics, v[i]);
+      out.by_v[diagonal] += dynamics.damping + friction_rate(dynamics, v[i], friction_speed_);
       if (c.stored == c.freedoms) out.by_q[diagonal] += dynamics.stiffness;
     }
   }

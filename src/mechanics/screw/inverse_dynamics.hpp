@@ -23,7 +23,9 @@ struct BodyPoint {
 /// it is made, never after. Not for loops, nor for joints whose axes move on their body: refusal() tells.
 class InverseDynamics {
  public:
-  explicit InverseDynamics(std::shared_ptr<const Tree> tree, std::vector<BodyPoint> points = {});
+  /// `friction_speed`: v₀ of dry friction, μ tanh(v / v₀).
+  explicit InverseDynamics(std::shared_ptr<const Tree> tree, std::vector<BodyPoint> points = {},
+                           double friction_speed = kFrictionSpeed);
 
   /// Why a robot cannot be treated here; empty if it can.
   static std::string refusal(const Tree& tree);
@@ -69,6 +71,7 @@ class InverseDynamics {
   std::vector<Place, Eigen::aligned_allocator<Place>> places_;
   std::vector<Column, Eigen::aligned_allocator<Column>> columns_;
   std::vector<Eigen::Vector3d> at_;  // the points in the world
+  double friction_speed_;
 };
 
 }  // namespace kinegraph::screw

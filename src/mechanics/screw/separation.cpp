@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kinegraph/mechanics/screw/convex.hpp"
+
 namespace kinegraph::screw {
 namespace {
 
 using Eigen::Vector3d;
 using Type = Solid::Type;
+
+constexpr double kSmoothing = 1e-2;  // ε of smooth_segments
 
 /// A point and a direction from a to b of two sets without extent, then made thick.
 struct Nearest {
@@ -45,45 +49,40 @@ Nearest segments(const Vector3d& p1, const Vector3d& q1, const Vector3d& p2, con
   return between(p1 + s * d1, p2 + t * d2);
 }
 
-/// The signed distance of a point from a box around the origin, its gradient, and the nearest point of the surface.
-double box_distance(const Vector3d& half, const Vector3d& p, Vector3d& gradient, Vector3d& on_box) {
-  const Vector3d inside = p.cwiseMax(-half).cwiseMin(half);
-  const Vector3d out = p - inside;
-  const double distance = out.norm();
-  if (distance > 0) {
-    gradient = out / distance;
-    on_box = inside;
-    return distance;
-  }
-  int axis = 0;
-  const double depth = (half - p.cwiseAbs()).minCoeff(&axis);
-  gradient.setZero();
-  gradient[axis] = p[axis] < 0 ? -1 : 1;
-  on_box = p + depth * gradient;
-  return -depth;
-}
-
-/// The point of a segment that is nearest to a box: the signed distance is convex along it, so its slope is bisected.
-/// Inside the box it may have a kink there, between two faces: the gradient is then the mean of theirs that is level
-/// along the segment, and shorter than one.
-Nearest segment_and_box(const Vector3d& from, const Vector3d& to, const Vector3d& half) {
-  double low = 0, high = 1;
-  Vector3d gradient, on_box, falling, rising;
-  double fall = 0, rise = 0;  // slopes at low and high, once they were looked at
-  for (int i = 0; i < 55 && from != to; ++i) {
-    const double t = 0.5 * (low + high);
-    box_distance(half, from + t * (to - from), gradient, on_box);
-    const double slope = gradient.dot(to - from);
-    if (slope > 0) {
-      high = t, rise = slope, rising = gradient;
-    } else {
-      low = t, fall = slope, falling = gradient;
+/// Where segments are nearly parallel, the nearest point runs from end to end as they tilt, and the distance has a
+/// kink. Without one, and never larger than the distance d (a, e: squared lengths, s, t in [0, 1]):
+///
+///     δ² = min |p(s) − q(t)|² + ε a (s − ½)² + ε e (t − ½)²  −  ε (a + e)/4  ≤  d²
+///
+/// a strictly convex problem: its inner solution, or the best of those on the four edges.
+Nearest smooth_segments(const Vector3d& p1, const Vector3d& q1, const Vector3d& p2, const Vector3d& q2) {
+  const Vector3d d1 = q1 - p1, d2 = q2 - p2, r = p1 - p2;
+  const double a = d1.squaredNorm(), e = d2.squaredNorm(), b = d1.dot(d2), tiny = 1e-12;
+  const double A = (1 + kSmoothing) * a + tiny, E = (1 + kSmoothing) * e + tiny;
+  const double fs = d1.dot(r) - 0.5 * kSmoothing * a, ft = -d2.dot(r) - 0.5 * kSmoothing * e;  // gradient at 0, halved
+  const auto value = [&](double s, double t) {
+    return (r + s * d1 - t * d2).squaredNorm() + kSmoothing * (a * (s - 0.5) * (s - 0.5) + e * (t - 0.5) * (t - 0.5));
+  };
+  const double determinant = A * E - b * b;
+  double s = -(E * fs + b * ft) / determinant, t = -(A * ft + b * fs) / determinant;
+  if (!(s >= 0 && s <= 1 && t >= 0 && t <= 1)) {
+    double least = -1;
+    for (const double end : {0.0, 1.0}) {
+      const double along_t = std::clamp((b * end - ft) / E, 0.0, 1.0);
+      const double along_s = std::clamp((b * end - fs) / A, 0.0, 1.0);
+      for (const auto& [x, y] : {std::pair{end, along_t}, std::pair{along_s, end}}) {
+        const double v = value(x, y);
+        if (least < 0 || v < least) least = v, s = x, t = y;
+      }
     }
   }
-  const Vector3d p = from + 0.5 * (low + high) * (to - from);
-  const double distance = box_distance(half, p, gradient, on_box);
-  if (rise > 0 && fall < 0) gradient = (rise * falling - fall * rising) / (rise - fall);
-  return {distance, p, on_box, -gradient};
+  Nearest n = between(p1 + s * d1, p2 + t * d2);
+  const double square = value(s, t) - kSmoothing * (a + e) / 4;
+  if (square <= 0.25 * n.distance * n.distance) return n;  // they nearly touch: as it is
+  const double distance = std::sqrt(square);
+  n.normal *= n.distance / distance;  // ∂δ = (p − q)·∂(p − q)/δ
+  n.distance = distance;
+  return n;
 }
 
 Separation thick(const Nearest& n, double radius_a, double radius_b) {
@@ -98,23 +97,26 @@ void ends(const Solid& solid, const Transform<double>& X, Vector3d& from, Vector
   to = X.p + half;
 }
 
-Separation swept_and_halfspace(const Solid& a, const Transform<double>& X, const Transform<double>& plane) {
-  Vector3d from, to;
-  ends(a, X, from, to);
-  const Vector3d up = plane.R.col(2);
-  const double h1 = up.dot(from - plane.p), h2 = up.dot(to - plane.p);
-  const Vector3d lowest = h1 < h2 ? from : to;
-  const double height = std::min(h1, h2);
-  return thick({height, lowest, lowest - height * up, -up}, a.radius, 0);
+/// What its surface is round by its radius: the rest.
+ConvexCore core_of(const Solid& solid, const Transform<double>& X) {
+  switch (solid.type) {
+    case Type::cylinder:
+      return {ConvexCore::Type::cylinder, X, solid.half_size, {}};
+    case Type::ellipsoid:
+      return {ConvexCore::Type::ellipsoid, X, solid.half_size, {}};
+    case Type::hull:
+      return {ConvexCore::Type::points, X, {}, *solid.points};
+    case Type::box:
+      return {ConvexCore::Type::box, X, solid.half_size, {}};
+    default:
+      return {ConvexCore::Type::box, X, {0, 0, solid.half_length}, {}};
+  }
 }
 
-Separation box_and_halfspace(const Solid& a, const Transform<double>& X, const Transform<double>& plane) {
-  const Vector3d up = plane.R.col(2), own = X.R.transpose() * up;
-  Vector3d corner;
-  for (int i = 0; i < 3; ++i) corner[i] = own[i] > 0 ? -a.half_size[i] : a.half_size[i];
-  const Vector3d lowest = X * corner;
+Separation core_and_halfspace(const ConvexCore& a, double radius, const Transform<double>& plane) {
+  const Vector3d up = plane.R.col(2), lowest = a.support(-up);
   const double height = up.dot(lowest - plane.p);
-  return {height, lowest, lowest - height * up, -up};
+  return thick({height, lowest, lowest - height * up, -up}, radius, 0);
 }
 
 }  // namespace
@@ -127,6 +129,13 @@ std::optional<Solid> solid_of(const Shape& shape) {
       solid.radius = shape.size[0];
       return solid;
     case Shape::Type::cylinder:
+      solid.type = Type::cylinder;
+      solid.half_size = {shape.size[0], shape.size[0], shape.size[1] / 2};
+      return solid;
+    case Shape::Type::ellipsoid:
+      solid.type = Type::ellipsoid;
+      solid.half_size = shape.size;
+      return solid;
     case Shape::Type::capsule:
       solid.radius = shape.size[0];
       solid.half_length = shape.size[1] / 2;
@@ -144,25 +153,41 @@ std::optional<Solid> solid_of(const Shape& shape) {
   }
 }
 
-bool can_separate(Type a, Type b) { return a == Type::swept || b == Type::swept || a != b; }
+std::optional<Solid> hull_of(const Shape& shape, const std::vector<Vector3d>& corners) {
+  if (corners.empty()) return {};
+  std::vector<Vector3d> scaled;
+  scaled.reserve(corners.size());
+  for (const Vector3d& c : corners) scaled.push_back(shape.size.cwiseProduct(c));
+  std::sort(scaled.begin(), scaled.end(), [](const Vector3d& a, const Vector3d& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+  });
+  scaled.erase(std::unique(scaled.begin(), scaled.end()), scaled.end());
+  Vector3d low = scaled[0], high = scaled[0];
+  for (const Vector3d& c : scaled) low = low.cwiseMin(c), high = high.cwiseMax(c);
+  Solid solid;
+  solid.type = Type::hull;
+  solid.X = Transform<double>(shape.X_LG);
+  solid.radius = 1e-3 * (high - low).norm();
+  solid.points = std::make_shared<const std::vector<Vector3d>>(hull_corners(scaled, solid.radius));
+  return solid;
+}
 
-Separation separation(const Solid& a, const Transform<double>& X_WA, const Solid& b, const Transform<double>& X_WB) {
-  if (b.type == Type::swept && a.type != Type::swept) return reversed(separation(b, X_WB, a, X_WA));
+bool can_separate(Type a, Type b) { return a != Type::halfspace || b != Type::halfspace; }
+
+Separation separation(const Solid& a, const Transform<double>& X_WA, const Solid& b, const Transform<double>& X_WB,
+                      bool smooth) {
   if (a.type == Type::halfspace) return reversed(separation(b, X_WB, a, X_WA));
+  if (b.type == Type::swept && a.type != Type::swept) return reversed(separation(b, X_WB, a, X_WA));
   const Transform<double> A = X_WA * a.X, B = X_WB * b.X;
-  if (b.type == Type::halfspace) {
-    return a.type == Type::box ? box_and_halfspace(a, A, B) : swept_and_halfspace(a, A, B);
+  if (b.type == Type::halfspace) return core_and_halfspace(core_of(a, A), a.radius, B);
+  if (a.type == Type::swept && b.type == Type::swept) {
+    Vector3d from, to, other_from, other_to;
+    ends(a, A, from, to);
+    ends(b, B, other_from, other_to);
+    return thick((smooth ? smooth_segments : segments)(from, to, other_from, other_to), a.radius, b.radius);
   }
-  Vector3d from, to;
-  ends(a, A, from, to);
-  if (b.type == Type::box) {
-    const Transform<double> back = B.inverse();
-    const Nearest n = segment_and_box(back * from, back * to, b.half_size);
-    return thick({n.distance, B * n.on_a, B * n.on_b, B.R * n.normal}, a.radius, 0);
-  }
-  Vector3d other_from, other_to;
-  ends(b, B, other_from, other_to);
-  return thick(segments(from, to, other_from, other_to), a.radius, b.radius);
+  const CoreDistance n = nearest(core_of(a, A), core_of(b, B));
+  return thick({n.distance, n.on_a, n.on_b, n.normal}, a.radius, b.radius);
 }
 
 }  // namespace kinegraph::screw

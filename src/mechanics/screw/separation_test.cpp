@@ -50,7 +50,8 @@ TEST(Separation, KnownDistances) {
   const Separation deep = separation(sphere(0.1), at({0.4, 0, 0}), box({1, 1, 1}), {});
   EXPECT_NEAR(deep.distance, -0.2, 1e-15);
   EXPECT_NEAR(deep.normal[0], -1, 1e-15);
-  EXPECT_FALSE(can_separate(Solid::Type::box, Solid::Type::box));
+  EXPECT_NEAR(separation(box({1, 1, 1}), {}, box({1, 1, 1}), at({0.2, 0, 1.3})).distance, 0.3, 1e-15);
+  EXPECT_FALSE(can_separate(Solid::Type::halfspace, Solid::Type::halfspace));
 }
 
 TEST(Separation, IsTheLeastDistanceOfAllPoints) {
@@ -95,6 +96,30 @@ TEST(Separation, TheNearestPointsTellItsDerivative) {
     }
   }
   EXPECT_GT(checked, 150);
+}
+
+/// Two capsules that tilt through the position in which they are parallel: the slope of the distance jumps, that of the
+/// smooth one does not; which is never larger, and has the derivative that it tells.
+TEST(Separation, TheSmoothOneHasNoKinkAtParallelCapsules) {
+  const Solid a = capsule(0.05, 0.2), b = capsule(0.06, 0.4);
+  const Vector3d axis = Vector3d::UnitY();
+  const auto tilted = [&](double angle, bool smooth) {
+    const Transform<double> A(Eigen::AngleAxisd(angle, axis).toRotationMatrix(), {0.3, 0, 0.05});
+    return separation(a, A, b, {}, smooth);
+  };
+  const auto slope = [&](double angle, bool smooth) {
+    const Separation s = tilted(angle, smooth);
+    return -s.normal.dot(axis.cross(s.on_a - Vector3d(0.3, 0, 0.05)));
+  };
+  EXPECT_GT(std::abs(slope(1e-6, false) - slope(-1e-6, false)), 0.1);
+  EXPECT_LT(std::abs(slope(1e-6, true) - slope(-1e-6, true)), 1e-3);
+  for (double angle = -0.5; angle < 0.5; angle += 0.007) {
+    const double h = 1e-6, exact = tilted(angle, false).distance, smooth = tilted(angle, true).distance;
+    EXPECT_LE(smooth, exact + 1e-12);
+    EXPECT_GT(smooth, exact - 2e-3);
+    EXPECT_NEAR(slope(angle, true), (tilted(angle + h, true).distance - tilted(angle - h, true).distance) / (2 * h),
+                1e-5);
+  }
 }
 
 }  // namespace

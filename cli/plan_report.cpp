@@ -1,0 +1,47 @@
+#include "plan_report.hpp"
+
+#include <cmath>
+
+#include "kinegraph/model/joint_names.hpp"
+
+namespace kinegraph::cli {
+namespace {
+
+report::Range tighter(const report::Range& a, double low, double high) {
+  return {std::fmax(a.low, low), std::fmin(a.high, high)};
+}
+
+/// Limits of the task within those of the model, or in place of them.
+report::Ranges limits(const Model& model, const PlanTask& task) {
+  report::Ranges ranges = report::limits_of(model);
+  if (!task.model_limits) {
+    for (auto& [name, range] : ranges) range = {};
+  }
+  for (const TaskLimit& limit : task.limits) {
+    for (const Joint& joint : model.robot.joints) {
+      if (joint.name != limit.joint.text && limit.joint.text != "all") continue;
+      const auto q = position_names(joint.name, joint.type), v = velocity_names(joint.name, joint.type),
+                 tau = torque_names(joint.name, joint.type);
+      if (q.size() != v.size()) continue;
+      for (std::size_t i = 0; i < q.size(); ++i) {
+        if (limit.position) ranges[q[i]] = tighter(ranges[q[i]], limit.position->first, limit.position->second);
+        if (limit.velocity) ranges[v[i]] = tighter(ranges[v[i]], -*limit.velocity, *limit.velocity);
+        if (limit.torque) ranges[tau[i]] = tighter(ranges[tau[i]], -*limit.torque, *limit.torque);
+      }
+    }
+  }
+  return ranges;
+}
+
+}  // namespace
+
+void fill_plan_report(const Model& model, const PlanTask& task, ReportContent& report) {
+  report.limits = limits(model, task);
+  for (const TaskContact& c : task.contacts) report.contacts.push_back({c.name.text, c.link.text, c.point});
+  for (const TaskObstacle& o : task.obstacles) {
+    if (o.shape.type != Shape::Type::plane) report.obstacles.push_back({o.name.text, o.shape});
+  }
+  report.page.inputs.emplace_back("robot", task.model.text);
+}
+
+}  // namespace kinegraph::cli

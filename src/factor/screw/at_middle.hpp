@@ -1,0 +1,239 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kinegraph/factor/common/pool.hpp"
+#include "kinegraph/factor/screw/middle_state.hpp"
+#include "kinegraph/graph/difference_curvature.hpp"
+
+namespace kinegraph::screw {
+
+/// A factor on the state, in the middle of a step: as a function of the states at both ends (MiddleState).
+///
+/// Slots: q v (a) of the one end, then of the other (one derivative more than the factor sees, at most three), then
+/// those that the factor has behind its state.
+class AtMiddle final : public Factor {
+ public:
+  /// `levels`: of the state that the factor's first slots hold (1: q, 3: q v a).
+  AtMiddle(std::shared_ptr<const Factor> factor, const StateSlots& state, int levels, double h)
+      : AtMiddle(factor, state, levels, h, Map(*factor, state, levels)) {}
+
+  void evaluate(Slots x, double* residual, double* jacobian) const override {
+    const auto work = pool_.borrow();
+    work->set(*this, x, jacobian != nullptr);
+    factor_->evaluate(work->slots, residual, jacobian ? work->jacobian.data() : nullptr);
+    if (!jacobian) return;
+    std::fill_n(jacobian, pattern().size(), 0.0);
+    for (const auto& t : terms_) jacobian[t.to] += t.share * work->jacobian[t.from];
+    for (const auto& t : pose_terms_) {
+      for (int block = 0; block < 4; ++block) {
+        for (int c = 0; c < 6; ++c) {
+          jacobian[t.to[block] + c] += work->jacobian[t.from] * work->middle.pose_by[block](t.row, c);
+        }
+      }
+    }
+  }
+
+  /// Tᵀ H T with H of the factor; that the pose of the middle bends with those of the ends is left out.
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    const auto work = pool_.borrow();
+    work->set(*this, x, true);
+    const int n = differences_->directions();
+    std::fill(work->hessian.begin(), work->hessian.end(), 0.0);
+    if (!factor_->add_curvature(work->slots, weight, work->hessian.data())) {
+      factor_->evaluate(work->slots, work->residual.data(), work->jacobian.data());
+      differences_->add(*factor_, work->slots, work->jacobian.data(), weight, work->hessian.data(), work->differences);
+    }
+    work->fill_shares(*this);
+    for (const auto& [a, b] : differences_->pairs()) {
+      const double h = work->hessian[static_cast<std::size_t>(b) * n + a];
+      if (h == 0) continue;
+      for (const auto& [i, f] : work->shares[a]) {
+        for (const auto& [j, g] : work->shares[b]) {
+          if (a == b && i < j) continue;
+          const auto [low, high] = std::minmax(i, j);
+          hessian[static_cast<std::size_t>(low) * outer_ + high] += (a != b && i == j ? 2 : 1) * h * f * g;
+        }
+      }
+    }
+    return true;
+  }
+  std::string row_name(int row) const override { return factor_->row_name(row); }
+
+ private:
+  struct Term {
+    int from, to;
+    double share;
+  };
+  struct PoseTerm {
+    int from, row, to[4];
+  };
+  /// Where the entries of the factor's Jacobian go.
+  struct Map {
+    Map(const Factor& factor, const StateSlots& state, int levels) : outer(std::min(3, levels + 1)) {
+      const int s = state.slots();
+      for (int end = 0; end < 2; ++end) {
+        const StateSizes sizes(state, outer);
+        stored.insert(stored.end(), sizes.stored.begin(), sizes.stored.end());
+      }
+      for (std::size_t i = levels * s; i < factor.slot_sizes().size(); ++i) stored.push_back(factor.slot_sizes()[i]);
+      const auto place = [&](int row, int slot, int column) {
+        const auto [at, isnew] = known.try_emplace({row, slot, column}, static_cast<int>(pattern.size()));
+        if (isnew) pattern.push_back({row, slot, column});
+        return at->second;
+      };
+      const auto entries = factor.pattern();
+      for (int e = 0; e < static_cast<int>(entries.size()); ++e) {
+        const auto [row, slot, column] = entries[e];
+        const int level = slot / s, which = slot % s;
+        if (level >= levels) {
+          terms.push_back({e, place(row, 2 * outer * s + slot - levels * s, column), -1, 0, 0});
+        } else if (level == 0 && state.floating && which == 0) {
+          PoseTerm t{e, column, {}};
+          const int slots[] = {0, s, outer * s, (outer + 1) * s};
+          for (int b = 0; b < 4; ++b) {
+            for (int c = 0; c < 6; ++c) {
+              const int at = place(row, slots[b], c);
+              if (c == 0) t.to[b] = at;
+            }
+          }
+          pose_terms.push_back(t);
+        } else {
+          for (int other = 0; other < outer; ++other) {
+            if (level == 0 ? other > 1 : other == 0) continue;
+            for (int end = 0; end < 2; ++end) {
+              terms.push_back({e, place(row, (end * outer + other) * s + which, column), level, other, end});
+            }
+          }
+        }
+      }
+    }
+    struct Part {
+      int from, to, level, other, end;
+    };
+    int outer;
+    std::vector<int> stored;
+    std::vector<JacobianEntry> pattern;
+    std::map<std::tuple<int, int, int>, int> known;
+    std::vector<Part> terms;
+    std::vector<PoseTerm> pose_terms;
+  };
+
+  struct Work {
+    Work(const AtMiddle& of)
+        : middle(of.state_, of.h_),
+          slots(of.factor_->slot_sizes().size()),
+          residual(of.rows()),
+          jacobian(of.factor_->pattern().size()) {
+      const int s = of.state_.slots();
+      double* const parts[] = {middle.q.data(), middle.v.data(), middle.a.data()};
+      for (int level = 0; level < of.levels_; ++level) {
+        double* at = parts[level];
+        for (int i = 0; i < s; ++i) {
+          slots[level * s + i] = at;
+          at += of.factor_->slot_sizes()[level * s + i];
+        }
+      }
+    }
+    void set(const AtMiddle& of, Slots x, bool derivatives) {
+      middle.set(x, of.outer_levels_, derivatives);
+      const int s = of.state_.slots(), behind = 2 * of.outer_levels_ * s;
+      for (std::size_t i = of.levels_ * s; i < slots.size(); ++i) slots[i] = x[behind + i - of.levels_ * s];
+    }
+    /// Per direction of the factor: which directions of this one move it, and how far.
+    void fill_shares(const AtMiddle& of) {
+      const int n = of.state_.freedoms(), inner = of.levels_ * n, ends = 2 * of.outer_levels_ * n;
+      shares.resize(of.differences_->directions());
+      for (int d = 0; d < static_cast<int>(shares.size()); ++d) {
+        auto& list = shares[d];
+        list.clear();
+        if (d >= inner) {
+          list.emplace_back(ends + d - inner, 1.0);
+          continue;
+        }
+        const int level = d / n, i = d % n;
+        if (level == 0 && of.state_.floating && i < 6) {
+          const int first[] = {0, n, of.outer_levels_ * n, (of.outer_levels_ + 1) * n};
+          for (int b = 0; b < 4; ++b) {
+            for (int c = 0; c < 6; ++c) list.emplace_back(first[b] + c, middle.pose_by[b](i, c));
+          }
+          continue;
+        }
+        const MiddleState::Share share = middle.share(level);
+        for (int other = 0; other < of.outer_levels_; ++other) {
+          if (share.start[other] != 0) list.emplace_back(other * n + i, share.start[other]);
+          if (share.end[other] != 0) list.emplace_back((of.outer_levels_ + other) * n + i, share.end[other]);
+        }
+      }
+    }
+    MiddleState middle;
+    std::vector<const double*> slots;
+    std::vector<double> residual, jacobian, hessian;
+    std::vector<std::vector<std::pair<int, double>>> shares;
+    DifferenceCurvature::Work differences;
+  };
+
+  AtMiddle(const std::shared_ptr<const Factor>& factor, const StateSlots& state, int levels, double h, const Map& map)
+      : Factor(factor->name(), factor->rows(), map.stored, map.pattern),
+        factor_(factor),
+        state_(state),
+        levels_(levels),
+        outer_levels_(map.outer),
+        h_(h),
+        pose_terms_(map.pose_terms),
+        pool_([this] {
+          auto work = std::make_unique<Work>(*this);
+          if (differences_)
+            work->hessian.resize(static_cast<std::size_t>(differences_->directions()) * differences_->directions());
+          return work;
+        }) {
+    const MiddleState middle(state, h);
+    for (const auto& t : map.terms) {
+      double share = 1;
+      if (t.level >= 0) {
+        const MiddleState::Share s = middle.share(t.level);
+        share = t.end == 0 ? s.start[t.other] : s.end[t.other];
+      }
+      terms_.push_back({t.from, t.to, share});
+    }
+    find_differences();
+  }
+
+  /// At rest in the origin: only structure is looked for.
+  void find_differences() {
+    std::vector<Manifold> manifolds;
+    const int state_slots = levels_ * state_.slots();
+    if (state_.floating) manifolds.push_back(Manifold::se3());
+    if (state_.joints > 0) manifolds.push_back(Manifold::real(state_.joints));
+    for (std::size_t i = manifolds.size(); i < factor_->slot_sizes().size(); ++i) {
+      manifolds.push_back(Manifold::real(factor_->slot_sizes()[i]));
+    }
+    std::vector<std::vector<double>> values;
+    std::vector<const double*> x;
+    for (const Manifold& m : manifolds) {
+      values.emplace_back(m.stored(), 0.0);
+      if (m.type() == Manifold::Type::se3) values.back()[0] = 1;
+    }
+    for (const auto& v : values) x.push_back(v.data());
+    differences_ = std::make_unique<DifferenceCurvature>(*factor_, x, manifolds);
+    outer_ = 2 * outer_levels_ * state_.freedoms();
+    for (std::size_t i = state_slots; i < manifolds.size(); ++i) outer_ += manifolds[i].tangent();
+    pool_.borrow()->hessian.resize(static_cast<std::size_t>(differences_->directions()) * differences_->directions());
+  }
+
+  std::shared_ptr<const Factor> factor_;
+  StateSlots state_;
+  int levels_, outer_levels_, outer_ = 0;
+  double h_;
+  std::vector<Term> terms_;
+  std::vector<PoseTerm> pose_terms_;
+  std::unique_ptr<DifferenceCurvature> differences_;
+  Pool<Work> pool_;
+};
+
+}  // namespace kinegraph::screw

@@ -1,0 +1,69 @@
+#include "kinegraph/factor/screw/at_middle.hpp"
+
+#include "kinegraph/factor/screw/contact_point.hpp"
+#include "kinegraph/factor/screw/walker_test.hpp"
+#include "kinegraph/factor/screw/whole_dynamics.hpp"
+
+namespace kinegraph::screw {
+namespace {
+
+std::vector<Manifold> at_both_ends(const Tree& tree, int levels) {
+  std::vector<Manifold> all = state_manifolds(tree, levels);
+  const std::vector<Manifold> other = all;
+  all.insert(all.end(), other.begin(), other.end());
+  return all;
+}
+
+TEST(AtMiddle, JacobiansMatchDifferences) {
+  for (const Robot::Base base : {Robot::Base::fixed, Robot::Base::floating}) {
+    const auto tree = walker(base);
+    const StateSlots state(*tree);
+    const auto dynamics =
+        std::make_shared<WholeDynamics>(tree, std::vector<int>{2, 3}, std::vector<BodyPoint>{{3, {0, 0.3, 0}}});
+    std::vector<Manifold> manifolds = at_both_ends(*tree, 3);
+    manifolds.push_back(Manifold::real(2));
+    manifolds.push_back(Manifold::real(3));
+    expect_exact_jacobians(AtMiddle(dynamics, state, 3, 0.3), manifolds);
+    const BodyPoint foot{2, {0.1, 0, 0.2}};
+    expect_exact_jacobians(AtMiddle(std::make_shared<PointHeight>("foot", tree, foot, 0.1), state, 1, 0.3),
+                           at_both_ends(*tree, 2));
+  }
+}
+
+/// Of a robot that stands the middle is linear in both ends, and Tᵀ H T all there is.
+TEST(AtMiddle, CurvatureIsTheDerivativeOfTheJacobian) {
+  const auto tree = walker(Robot::Base::fixed);
+  const StateSlots state(*tree);
+  const auto stay = std::make_shared<PointAcceleration>("foot", tree, BodyPoint{2, {0.1, 0, 0.2}}, 20, 0.1);
+  const AtMiddle factor(stay, state, 3, 0.1);
+  const SlotValues x = random_slots(factor, 3);
+  std::vector<const double*> slots;
+  for (const auto& slot : x) slots.push_back(slot.data());
+  const std::vector<double> weight = {0.3, -1, 0.7};
+  const int n = 6 * state.joints;
+  std::vector<double> hessian(n * n, 0.0), residual(3), jacobian(factor.pattern().size());
+  ASSERT_TRUE(factor.add_curvature(slots, weight.data(), hessian.data()));
+  const auto gradient = [&](int along, double by) {
+    SlotValues moved = x;
+    moved[along / state.joints][along % state.joints] += by;
+    std::vector<const double*> at;
+    for (const auto& slot : moved) at.push_back(slot.data());
+    factor.evaluate(at, residual.data(), jacobian.data());
+    Eigen::VectorXd g = Eigen::VectorXd::Zero(n);
+    for (std::size_t e = 0; e < jacobian.size(); ++e) {
+      const JacobianEntry& entry = factor.pattern()[e];
+      g[entry.slot * state.joints + entry.column] += weight[entry.row] * jacobian[e];
+    }
+    return g;
+  };
+  double largest = 0;
+  for (const double h : hessian) largest = std::max(largest, std::abs(h));
+  ASSERT_GT(largest, 1);
+  for (int j = 0; j < n; ++j) {
+    const Eigen::VectorXd column = (gradient(j, 1e-4) - gradient(j, -1e-4)) / 2e-4;
+    for (int i = j; i < n; ++i) EXPECT_NEAR(hessian[j * n + i], column[i], 2e-5 * largest) << i << " " << j;
+  }
+}
+
+}  // namespace
+}  // namespace kinegraph::screw

@@ -1,0 +1,203 @@
+"""The verb plan, as a user meets it: plan_test.py PROGRAM [SUITE.TEST ...]"""
+
+import json
+import math
+import os
+import time
+import unittest
+
+from program import Cli
+
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models")
+
+ARM = """\
+<robot name="arm">
+  <link name="ground"/>
+  <link name="upper">
+    <inertial><origin xyz="0.25 0 0"/><mass value="2"/>
+      <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.05" iyz="0" izz="0.05"/></inertial>
+    <collision><origin xyz="0.25 0 0" rpy="0 1.5707963267948966 0"/>
+      <geometry><cylinder radius="0.04" length="0.5"/></geometry></collision>
+  </link>
+  <link name="lower">
+    <inertial><origin xyz="0.2 0 0"/><mass value="1"/>
+      <inertia ixx="0.005" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/></inertial>
+    <collision><origin xyz="0.2 0 0"/><geometry><box size="0.4 0.06 0.06"/></geometry></collision>
+  </link>
+  <link name="tip"/>
+  <joint name="shoulder" type="revolute">
+    <parent link="ground"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" effort="60" velocity="10"/>
+    <dynamics damping="0.1" friction="{friction}"/>
+  </joint>
+  <joint name="elbow" type="revolute">
+    <parent link="upper"/><child link="lower"/><origin xyz="0.5 0 0"/><axis xyz="0 1 0"/>
+    <limit lower="-2.5" upper="2.5" effort="30" velocity="10"/>
+    <dynamics damping="0.1" friction="{friction}"/>
+  </joint>
+  <joint name="mount" type="fixed"><parent link="lower"/><child link="tip"/><origin xyz="0.4 0 0"/></joint>
+</robot>
+"""
+
+REACH = """\
+model: arm.urdf
+horizon: 1
+steps: 20
+start: {joints: {elbow: 0.5}}
+goals:
+  - {name: there, time: 1, frame: tip, position: [0.3, free, 0.5], rest: true}
+objectives:
+  - {type: torque, sigma: 10}
+  - {type: smoothness, sigma: 10}
+"""
+
+
+class Plan(Cli):
+    def setUp(self):
+        super().setUp()
+        self.write("arm.urdf", ARM.replace("{friction}", "0"))
+        self.write("task.yaml", REACH)
+
+    def seconds(self, run):
+        start = time.monotonic()
+        run()
+        return time.monotonic() - start
+
+    def summary(self, *arguments):
+        self.good("plan", *arguments, "--json", "s.json")
+        return json.loads(self.read("s.json"))
+
+    def test_a_plan_its_table_its_page_and_its_roll_out(self):
+        result = self.good("plan", "task.yaml", "--out", "p.csv", "--json", "s.json", "--report", "p.html", "--motion", "m.csv")
+        self.assertIn("converged", result.out)
+        names, rows = self.table("p.csv")
+        self.assertEqual(names, ["t"] + [f"{j}.{x}" for x in ("q", "v", "a", "tau") for j in ("shoulder", "elbow")])
+        self.assertEqual(len(rows), 21)
+        last = dict(zip(names, rows[-1]))
+        x = 0.5 * math.cos(last["shoulder.q"]) + 0.4 * math.cos(last["shoulder.q"] + last["elbow.q"])
+        z = -0.5 * math.sin(last["shoulder.q"]) - 0.4 * math.sin(last["shoulder.q"] + last["elbow.q"])
+        self.assertAlmostEqual(x, 0.3, places=8)
+        self.assertAlmostEqual(z, 0.5, places=8)
+        self.assertAlmostEqual(last["elbow.v"], 0, places=8)
+        self.assertEqual(len(self.table("m.csv")[1]), 201)
+        summary = json.loads(self.read("s.json"))
+        self.assertTrue(summary["converged"])
+        self.assertLess(summary["violation_max"], 1e-9)
+        self.assertEqual(summary["misses"][0]["goal"], "there")
+        self.assertIn("<html", self.read("p.html"))
+
+    def test_a_plan_starts_from_another(self):
+        self.good("plan", "task.yaml", "--out", "p.csv")
+        first, again = self.summary("task.yaml"), self.summary("task.yaml", "--guess", "p.csv")
+        self.assertLessEqual(again["iterations"], first["iterations"])
+        self.assertAlmostEqual(again["cost"], first["cost"], delta=1e-6 * first["cost"])
+        self.write("task.yaml", REACH + "guess: {type: csv, file: p.csv}\n")
+        self.assertAlmostEqual(self.summary("task.yaml")["cost"], first["cost"], delta=1e-6 * first["cost"])
+
+    def test_soft_dynamics_cost_less_and_miss(self):
+        hard, soft = self.summary("task.yaml"), self.summary("task.yaml", "--soft", "1e-2")
+        self.assertLess(soft["cost"], hard["cost"])
+        self.assertGreater(soft["miss_max"], hard["miss_max"])
+
+    def test_soft_without_an_answer_says_so(self):
+        result = self.run_program("plan", "task.yaml", "--soft", "1e-3", "--max-iterations", "1")
+        self.assertEqual(result.status, 1)
+        self.assertIn("no plan: not converged in 1 iterations", result.err)
+
+    def test_out_of_reach(self):
+        self.write("task.yaml", REACH.replace("[0.3, free, 0.5]", "[0.3, free, 1.5]"))
+
+        def run():
+            result = self.run_program("plan", "task.yaml", "--out", "p.csv")
+            self.assertEqual((result.status, result.out), (1, ""))
+            self.assertRegex(result.err, r"cannot be met: there: tip.* at t = 1 s: off by 0\.\d")
+
+        self.assertLess(self.seconds(run), 5)
+        self.assertNotIn("p.csv", self.files())
+
+    def test_too_weak_to_hold_itself(self):
+        self.write("task.yaml", REACH + "limits: [{joint: shoulder, torque: 2}]\n")
+
+        def run():
+            result = self.run_program("plan", "task.yaml")
+            self.assertEqual(result.status, 1)
+            self.assertRegex(result.err, r"cannot be met: (limit: shoulder.tau|there: ).* at t = .* s: off by ")
+
+        self.assertLess(self.seconds(run), 5)
+
+    def test_a_start_outside_its_limits_is_given(self):
+        self.write("task.yaml", REACH + "limits: [{joint: elbow, position: [0.55, 2.5]}]\n")
+        summary = self.summary("task.yaml")
+        self.assertEqual((summary["limit_excess_max"], summary["rounds"]), (0, 1))
+
+    def test_obstacles_of_all_shapes_are_kept_clear_of(self):
+        self.write("wedge.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n")
+        shapes = {
+            "sphere": "radius: 0.1",
+            "capsule": "radius: 0.08, length: 0.1",
+            "cylinder": "radius: 0.08, length: 0.2, rpy: [90deg, 0, 0]",
+            "box": "size: [0.15, 0.2, 0.15], rpy: [0, 30deg, 0]",
+            "mesh": "file: wedge.obj, scale: 0.2",
+        }
+        for shape, keys in shapes.items():
+            self.write("task.yaml", REACH + f"obstacles: [{{name: thing, type: {shape}, at: [0.85, 0, 0.35], {keys}}}]\ncollision: {{margin: 2cm}}\n")
+            summary = self.summary("task.yaml")
+            self.assertGreater(summary["clearance_min"], 0.02 - 1e-6, shape)
+
+    def test_dry_friction(self):
+        self.write("arm.urdf", ARM.replace("{friction}", "0.3"))
+        summary = self.summary("task.yaml")
+        self.assertTrue(summary["converged"])
+        self.assertEqual(summary["friction_speed"], 0.05)
+        sharp = REACH.replace("steps: 20", "steps: 20\nfriction_speed: 1")
+        self.write("task.yaml", sharp)
+        self.assertEqual(self.summary("task.yaml")["friction_speed"], 1)
+
+    def test_faults_of_a_task_have_their_places(self):
+        self.write("task.yaml", REACH.replace("frame: tip", "frame: tap") + "limits: [{joint: elbo, torque: 2}]\n")
+        self.bad(
+            "task.yaml:10:18: error: unknown joint 'elbo'; did you mean 'elbow'?\n"
+            "task.yaml:6:35: error: unknown link 'tap'; did you mean 'tip'?",
+            "plan",
+            "task.yaml",
+        )
+        self.write("task.yaml", REACH.replace("horizon: 1", "horizont: 1"))
+        self.bad(
+            "task.yaml:2:1: error: unknown key 'horizont' of a task; did you mean 'horizon'?\n"
+            "task.yaml:1:1: error: missing key 'horizon' of a task: s, how long the motion lasts",
+            "plan",
+            "task.yaml",
+        )
+        self.write("task.yaml", REACH.replace("time: 1,", "time: 0,"))
+        self.bad("task.yaml:6:5: error: time: a goal at 0 is the start's business; give it there", "plan", "task.yaml")
+
+    def test_faults_of_options(self):
+        self.bad("error: soft: must be >= 0, is -1", "plan", "task.yaml", "--soft", "-1")
+        self.bad("error: motion: there is none without a roll-out", "plan", "task.yaml", "--roll-out", "0", "--motion", "m.csv")
+        self.bad("error: expected a task file: kinegraph plan TASK [options]", "plan")
+        self.assertIn("Usage: kinegraph plan TASK [options]", self.good("plan", "--help").out)
+
+    def test_names_of_contacts_are_their_own(self):
+        contact = "{name: foot, link: tip, closed: [[0, 1]]}"
+        self.write("task.yaml", REACH + f"contacts: [{contact}, {contact}]\n")
+        result = self.run_program("plan", "task.yaml")
+        self.assertEqual(result.status, 2)
+        self.assertIn("error: another contact is named 'foot'", result.err)
+
+
+class Pick(Cli):
+    """The arm of seven joints: from the floor, round a post, set upright."""
+
+    def test_limits_and_clearance_hold_between_the_knots(self):
+        self.good("plan", os.path.join(MODELS, "tasks/arm_pick.yaml"), "--json", "s.json")
+        summary = json.loads(self.read("s.json"))
+        self.assertTrue(summary["converged"])
+        self.assertLess(summary["violation_max"], 1e-9)
+        self.assertLess(summary["limit_excess_max"], 1e-6)
+        self.assertGreater(summary["clearance_min"], 0.01 - 1e-6)
+        for miss in summary["misses"]:
+            self.assertLess(miss["plan"], 1e-8)
+
+
+if __name__ == "__main__":
+    unittest.main()
