@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/instructions.hpp"
 #include "bench/race.hpp"
 #include "bench/robots.hpp"
 #include "kinegraph/codegen/compiled.hpp"
@@ -200,9 +201,11 @@ void judge(const Line& line) {
       !judged || (mine <= line.target * theirs && difference < (line.kind == Kind::closed ? kAgreeClosed : kAgree));
   missed += !fine;
   const auto shown = [](double ns) { return ns < 1e12 ? fmt::format("{:.0f}", ns) : std::string("-"); };
-  fmt::print("{:12} {:22} {:>7} {:>15} {:>10} {:>8} {:>8} {:>7} {:>10}  {}\n", line.robot, name_of(line.kind),
-             cost.flops(), both, shown(theirs), shown(mujoco), judged ? fmt::format("{:.3f}", mine / theirs) : "-",
-             line.target, judged ? fmt::format("{:.1e}", difference) : "-", judged ? (fine ? "pass" : "FAIL") : "");
+  const std::optional<long> counted = instructions(generated.program, "g++");
+  fmt::print("{:12} {:22} {:>7} {:>7} {:>15} {:>10} {:>8} {:>8} {:>7} {:>10}  {}\n", line.robot, name_of(line.kind),
+             cost.flops(), counted ? std::to_string(*counted) : "-", both, shown(theirs), shown(mujoco),
+             judged ? fmt::format("{:.3f}", mine / theirs) : "-", line.target,
+             judged ? fmt::format("{:.1e}", difference) : "-", judged ? (fine ? "pass" : "FAIL") : "");
   std::fflush(stdout);
 }
 
@@ -282,9 +285,9 @@ std::vector<Line> lines() {
 int run(bool strict, const std::string& only) {
   fmt::print(
       "generated dynamics, one thread; ns of ours by g++ / clang++, of Pinocchio the best of its builds and "
-      "conventions\n");
-  fmt::print("{:12} {:22} {:>7} {:>15} {:>10} {:>8} {:>8} {:>7} {:>10}\n", "", "", "flops", "ours", "Pinocchio",
-             "MuJoCo", "ratio", "target", "difference");
+      "conventions;\ninstr.: callgrind's count of a call, by g++ for AVX2\n");
+  fmt::print("{:12} {:22} {:>7} {:>7} {:>15} {:>10} {:>8} {:>8} {:>7} {:>10}\n", "", "", "flops", "instr.", "ours",
+             "Pinocchio", "MuJoCo", "ratio", "asked", "difference");
   for (const Line& line : lines()) {
     if ((line.robot + " " + name_of(line.kind)).find(only) != std::string::npos) judge(line);
   }

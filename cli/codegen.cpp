@@ -12,6 +12,7 @@
 #include "kinegraph/codegen/generate.hpp"
 #include "kinegraph/io/output.hpp"
 #include "kinegraph/task/graph.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 
@@ -44,7 +45,8 @@ class Codegen final : public Verb {
            "Orderings: best (the fewest operations of many), rnea, crba, aba, colamd, amd, metis, natural; --order "
            "gives\n"
            "your own. Friction, damping and springs of the joints are in it unless --no-joint-forces.\n"
-           "More: docs/codegen.md.\n";
+           "The summary names the function: MODEL_PROBLEM with what is no letter or digit as '_', unless --name. More: "
+           "docs/codegen.md.\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("--problem", problem_, "what is asked")
@@ -61,15 +63,17 @@ class Codegen final : public Verb {
     app.add_option("--batch", batch_, "also NAME_batch, for so many states at once")->type_name("4|8");
     app.add_flag("--no-joint-forces", no_joint_forces_, "without friction, damping and springs of the joints");
     common_.declare(app, false);
+    app.get_option("--report")->group("");  // refused, see read()
   }
   Done run() override;
 
  private:
   Result<codegen::Request> read(OptionReader& reader);
-  Done write(const codegen::Generated& generated, const std::string& text);
+  Done write(const codegen::Generated& generated, const codegen::EmitOptions& options, Outputs& outputs,
+             SideFile& file);
+  codegen::EmitOptions emit_options() const;
   std::string search_text(const codegen::Generated& generated) const;
 
-  CommonOptions common_;
   std::string problem_ = "inverse", ordering_ = "best", order_, known_, out_, name_, batch_ = "0";
   bool derivatives_ = false, single_ = false, no_joint_forces_ = false;
 };
@@ -99,6 +103,16 @@ Result<codegen::Request> Codegen::read(OptionReader& reader) {
   choose(reader, "batch", batch_, {"0", "4", "8"});
   if (out_.empty()) reader.fault("out", "is missing: kinegraph codegen MODEL --out FILE.hpp");
   if (out_ == "-" && common_.json == "-") reader.fault("out, json", "only one of them can be standard output");
+  if (out_ != "-" && !out_.empty() && out_ == common_.json) {
+    reader.fault("out, json", "both name the file " + quote(out_));
+  }
+  if (!common_.report.empty()) {
+    reader.fault("report", "codegen has nothing to draw: 'kinegraph graph MODEL --report FILE.html' shows the order");
+  }
+  if (const std::string valid = codegen::identifier(name_); !name_.empty() && name_ != valid) {
+    reader.fault("name", fmt::format("must be letters, digits and single '_', no word of C++, is {}; {} would do",
+                                     quote(name_), quote(valid)));
+  }
   const bool dynamics = problem_ != "mass-matrix" && problem_ != "kinematics";
   if (derivatives_ && !dynamics) reader.fault("derivatives", "are of inverse, forward and hybrid dynamics");
   if (!reader.ok()) return reader.failure();
@@ -112,7 +126,10 @@ Result<codegen::Request> Codegen::read(OptionReader& reader) {
 std::string Codegen::search_text(const codegen::Generated& generated) const {
   if (generated.tried.empty()) return "";
   std::string text = "\n  ordering    operations\n";
-  for (const auto& tried : generated.tried) text += fmt::format("  {:<12}{:>10}\n", tried.ordering, tried.flops);
+  for (const auto& tried : generated.tried) {
+    text += tried.flops < 0 ? fmt::format("  {:<12}{:>10}  (no code in this order)\n", tried.ordering, "-")
+                            : fmt::format("  {:<12}{:>10}\n", tried.ordering, tried.flops);
+  }
   if (generated.searched > static_cast<int>(generated.tried.size())) {
     text += fmt::format("  {} orders were traced; taken: {}\n  {}\n", generated.searched, generated.ordering,
                         generated.order);
@@ -120,14 +137,24 @@ std::string Codegen::search_text(const codegen::Generated& generated) const {
   return text;
 }
 
-Done Codegen::write(const codegen::Generated& generated, const std::string& text) {
-  Result<Outputs> outputs = Outputs::open(json_only(common_));
-  if (!outputs) return outputs.failure();
-  if (Done done = out_ == "-" ? print(text) : write_file(out_, text); !done) return done;
-  if (out_ == "-" && common_.json.empty()) return std::monostate{};
+codegen::EmitOptions Codegen::emit_options() const {
+  codegen::EmitOptions options;
+  const std::string stem = std::filesystem::path(common_.model).stem().string();
+  options.name = codegen::identifier(name_.empty() ? fmt::format("{}_{}", stem, problem_) : name_);
+  options.model = stem;
+  options.single = single_;
+  options.lanes = batch_ == "0" ? 0 : batch_ == "4" ? 4 : 8;
+  return options;
+}
+
+Done Codegen::write(const codegen::Generated& generated, const codegen::EmitOptions& options, Outputs& outputs,
+                    SideFile& file) {
+  const std::string text = codegen::emit_header(generated.program, options);
+  if (Done done = file.write(text); !done) return done;
   const codegen::OperationCount cost = generated.program.cost();
   Summary summary("codegen", common_.model);
   summary.add("problem", problem_, "problem")
+      .add("function", options.name, "function")
       .add("ordering", generated.ordering, generated.ordering.empty() ? "" : "ordering")
       .add("orders_traced", generated.searched, "")
       .add("additions", cost.additions, "additions")
@@ -137,11 +164,13 @@ Done Codegen::write(const codegen::Generated& generated, const std::string& text
       .add("operations", cost.flops(), "operations")
       .add("bytes", text.size(), "size of the header", "bytes");
   nlohmann::ordered_json table = nlohmann::ordered_json::object();
-  for (const auto& tried : generated.tried) table[tried.ordering] = tried.flops;
+  for (const auto& tried : generated.tried) {
+    table[tried.ordering] = tried.flops < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(tried.flops);
+  }
   summary.add("tried", table, "").add("order", generated.order, "");
   summary.add_text(search_text(generated));
   summary.add_text(fmt::format("  wrote {}\n", out_));
-  return outputs->write(summary, nullptr, {});
+  return outputs.write(summary, nullptr, {}, out_ == "-");
 }
 
 Done Codegen::run() {
@@ -149,6 +178,10 @@ Done Codegen::run() {
   common_.read(reader);
   Result<codegen::Request> request = read(reader);
   if (!request) return request.failure();
+  Result<Outputs> outputs = Outputs::open(json_only(common_));
+  if (!outputs) return outputs.failure();
+  Result<SideFile> file = SideFile::create(common_.embedding, out_);
+  if (!file) return file.failure();
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
   const auto tree = task::tree_of(*model);
@@ -158,16 +191,14 @@ Done Codegen::run() {
     if (!given) return given.failure();
     request->given = *given;
   }
+  ProgressBar bar("codegen", common_);
+  request->progress = bar.callback();
   const Result<codegen::Generated> generated = codegen::generate(*tree, *request);
   if (!generated) return generated.failure();
-  codegen::EmitOptions options;
-  const std::string stem = std::filesystem::path(common_.model).stem().string();
-  options.name = name_.empty() ? fmt::format("{}_{}", stem, problem_) : name_;
-  options.model = stem;
+  if (Done fine = generated->program.check_constants(single_); !fine) return fine;
+  codegen::EmitOptions options = emit_options();
   options.ordering = generated->ordering;
-  options.single = single_;
-  options.lanes = batch_ == "0" ? 0 : batch_ == "4" ? 4 : 8;
-  return write(*generated, codegen::emit_header(generated->program, options));
+  return write(*generated, options, *outputs, *file);
 }
 
 }  // namespace

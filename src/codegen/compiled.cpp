@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -113,46 +114,98 @@ std::string source_of(const Program& program, int lanes) {
   return text;
 }
 
-/// Runs a program, its output thrown away. True if it succeeds.
-bool run(const std::vector<std::string>& command) {
+enum class Run { done, failed, stopped };
+
+/// Runs a program, its output into a file. Where `progress` says no, it is ended.
+Run run(const std::vector<std::string>& command, const fs::path& output, const Progress& progress) {
+  constexpr useconds_t kPatience = 20'000;  // µs between two looks
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  for (const int stream : {0, 1, 2}) posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
   pid_t child = 0;
   const int error = posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return false;
+  if (error != 0) return Run::failed;
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  bool stopped = false;
+  while (true) {
+    const pid_t ended = waitpid(child, &status, progress && !stopped ? WNOHANG : 0);
+    if (ended == child || (ended < 0 && errno != EINTR)) break;
+    stopped = stopped || (progress && !progress(0));
+    if (stopped) {
+      kill(child, SIGTERM);
+    } else if (ended == 0) {
+      usleep(kPatience);
+    }
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  stopped = stopped || (progress && !progress(1));  // Ctrl-C ends the compiler, too
+  if (stopped) return Run::stopped;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Run::done : Run::failed;
 }
 
-/// Source and library under temporary names, then renamed: the library last.
-bool compile(const std::string& compiler, const std::string& source, const fs::path& stem) {
+/// The first lines that say why.
+std::string said(const fs::path& output) {
+  constexpr int kLines = 6;
+  std::ifstream file(output);
+  std::string text;
+  int lines = 0;
+  for (std::string line; lines < kLines && std::getline(file, line); ++lines) text += "\n  " + line.substr(0, 300);
+  return text.empty() ? " (it said nothing)" : "; it said:" + text;
+}
+
+/// What is written after the source in the cache: whether the library beside it is the one that was made.
+std::string record_of(const std::string& source, const fs::path& library) {
+  const std::string bytes = read_all(library);
+  return fmt::format("{}\n// library: {} bytes, {:016x}\n", source, bytes.size(), hash(bytes, 14695981039346656037ULL));
+}
+
+/// Library and record under temporary names, then renamed: the record last.
+Result<std::monostate> compile(const std::string& compiler, const std::string& source, const fs::path& stem,
+                               const Progress& progress) {
   static std::atomic<int> count{0};
   const std::string own = fmt::format("{}.{}.{}", stem.string(), getpid(), count++);
-  const fs::path code = own + ".cpp", library = own + ".so";
-  bool fine = static_cast<bool>(std::ofstream(code, std::ios::binary) << source << std::flush);
+  const fs::path code = own + ".cpp", library = own + ".so", output = own + ".log";
+  const auto write = [&](const std::string& text) {
+    return static_cast<bool>(std::ofstream(code, std::ios::binary) << text << std::flush);
+  };
   std::vector<std::string> command{compiler};
   command.insert(command.end(), kFlags.begin(), kFlags.end());
   command.insert(command.end(), {"-o", library.string(), code.string()});
-  fine = fine && run(command);
+  Result<std::monostate> done = std::monostate{};
   std::error_code error;
-  if (fine) fs::rename(code, stem.string() + ".cpp", error);
-  if (fine && !error) fs::rename(library, stem.string() + ".so", error);
-  std::error_code ignored;
-  fs::remove(code, ignored);
-  fs::remove(library, ignored);
-  return fine && !error;
+  if (!write(source)) {
+    done = Failure::no_answer(fmt::format("{} cannot be written", code.string()));
+  } else if (const Run end = run(command, output, progress); end != Run::done) {
+    if (end == Run::stopped) {
+      done = Failure::interrupted();
+    } else {
+      done = Failure::no_answer(
+          fmt::format("the compiler {} could not compile the generated code{}", compiler, said(output)));
+    }
+  } else if (!write(record_of(source, library)) || (fs::rename(library, stem.string() + ".so", error), error) ||
+             (fs::rename(code, stem.string() + ".cpp", error), error)) {
+    done = Failure::no_answer(fmt::format("{} cannot be written", stem.string()));
+  }
+  for (const fs::path& temporary : {code, library, output}) fs::remove(temporary, error);
+  return done;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const Compiled>> Compiled::make(const Program& program, int lanes) {
+bool Compiled::load(bool batch) {
+  library_ = dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library_ == nullptr) return false;
+  function_ = reinterpret_cast<Function>(dlsym(library_, "kinegraph_run"));
+  batch_ = reinterpret_cast<Function>(dlsym(library_, "kinegraph_run_batch"));
+  return function_ != nullptr && (!batch || batch_ != nullptr);
+}
+
+Result<std::shared_ptr<const Compiled>> Compiled::make(const Program& program, int lanes, const Progress& progress) {
   const std::string compiler = find_compiler();
   if (compiler.empty()) return Failure::no_answer("no C++ compiler was found (KINEGRAPH_CXX, CXX, c++, g++, clang++)");
   const Result<fs::path> folder = cache_folder();
@@ -166,18 +219,17 @@ Result<std::shared_ptr<const Compiled>> Compiled::make(const Program& program, i
 
   std::shared_ptr<Compiled> compiled(new Compiled());
   compiled->file_ = stem.string() + ".so";
+  compiled->compiler_ = compiler;
   std::error_code ignored;
-  compiled->was_cached_ = fs::exists(compiled->file_, ignored) && read_all(stem.string() + ".cpp") == source;
-  if (!compiled->was_cached_ && !compile(compiler, source, stem)) {
-    return Failure::no_answer(fmt::format("the compiler {} could not compile the generated code", compiler));
-  }
-  compiled->library_ = dlopen(compiled->file_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (compiled->library_ != nullptr) {
-    compiled->function_ = reinterpret_cast<Function>(dlsym(compiled->library_, "kinegraph_run"));
-    compiled->batch_ = reinterpret_cast<Function>(dlsym(compiled->library_, "kinegraph_run_batch"));
-  }
-  if (compiled->function_ == nullptr || (lanes > 0 && compiled->batch_ == nullptr)) {
-    return Failure::no_answer(fmt::format("the compiled code {} cannot be loaded", compiled->file_));
+  compiled->was_cached_ = fs::exists(compiled->file_, ignored) &&
+                          read_all(stem.string() + ".cpp") == record_of(source, compiled->file_) &&
+                          compiled->load(lanes > 0);
+  if (compiled->was_cached_) return std::shared_ptr<const Compiled>(std::move(compiled));
+  if (auto done = compile(compiler, source, stem, progress); !done) return done.failure();
+  if (!compiled->load(lanes > 0)) {
+    const char* why = dlerror();
+    return Failure::no_answer(
+        fmt::format("the compiled code {} cannot be loaded: {}", compiled->file_, why ? why : "it lacks a function"));
   }
   return std::shared_ptr<const Compiled>(std::move(compiled));
 }

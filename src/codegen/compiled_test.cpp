@@ -86,6 +86,52 @@ TEST_F(CompiledCode, ACompilerThatFailsLeavesNothing) {
   EXPECT_TRUE(fs::is_empty(folder_ / "kinegraph"));
 }
 
+TEST_F(CompiledCode, WhatTheCompilerSaysIsTold) {
+  const fs::path script = folder_ / "compiler";
+  std::ofstream(script) << "#!/bin/sh\necho 'this machine compiles nothing' >&2\nexit 1\n";
+  chmod(script.c_str(), 0700);
+  setenv("KINEGRAPH_CXX", script.c_str(), 1);
+  Request request;
+  const auto generated = generate(arm(), request);
+  ASSERT_TRUE(generated);
+  const auto compiled = Compiled::make(generated->program);
+  ASSERT_FALSE(compiled);
+  EXPECT_NE(compiled.failure().to_string().find("this machine compiles nothing"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(folder_ / "kinegraph"));
+}
+
+TEST_F(CompiledCode, IsNoLongerMadeWhenInterrupted) {
+  const fs::path script = folder_ / "compiler";
+  std::ofstream(script) << "#!/bin/sh\nexec sleep 100\n";
+  chmod(script.c_str(), 0700);
+  setenv("KINEGRAPH_CXX", script.c_str(), 1);
+  Request request;
+  const auto generated = generate(arm(), request);
+  ASSERT_TRUE(generated);
+  int asked = 0;
+  const auto compiled = Compiled::make(generated->program, 0, [&](double) { return ++asked < 3; });
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.failure().kind, Failure::Kind::interrupted);
+  EXPECT_TRUE(fs::is_empty(folder_ / "kinegraph"));
+}
+
+TEST_F(CompiledCode, ADamagedLibraryIsMadeAnew) {
+  Request request;
+  const auto generated = generate(arm(), request);
+  ASSERT_TRUE(generated);
+  fs::path library;
+  {
+    const auto first = Compiled::make(generated->program);
+    if (!first) GTEST_SKIP() << first.failure().to_string();
+    library = (*first)->file();
+  }
+  fs::resize_file(library, fs::file_size(library) / 2);
+  const auto second = Compiled::make(generated->program);
+  ASSERT_TRUE(second) << second.failure().to_string();
+  EXPECT_FALSE((*second)->was_cached());
+  EXPECT_TRUE((*Compiled::make(generated->program))->was_cached());
+}
+
 TEST_F(CompiledCode, AFolderThatOthersMayWriteToIsNotUsed) {
   fs::create_directories(folder_ / "kinegraph");
   chmod((folder_ / "kinegraph").c_str(), 0777);

@@ -35,6 +35,9 @@ std::vector<Signed> differentiate(ExpressionGraph& graph, const std::vector<Sign
       case Operation::cosine:
         change[i] = -graph.multiply(graph.sine(n.a), a);
         break;
+      case Operation::root:  // a' / (2 √a)
+        change[i] = graph.divide(graph.multiply(graph.constant(0.5), a), self);
+        break;
       case Operation::tanh:  // 1 − tanh²
         change[i] = graph.multiply(graph.subtract(graph.one(), graph.multiply(self, self)), a);
         break;

@@ -271,6 +271,32 @@ TEST(GeneratedDynamics, ClosedLoops) {
   }
 }
 
+TEST(GeneratedDynamics, NumbersThatOverflowAreRefused) {
+  RandomRobot random(2);
+  random.grow({JointType::revolute, JointType::revolute}, true);
+  random.robot.links[2].inertia.mass = 1e250;
+  random.robot.links[2].inertia.com = Eigen::Vector3d(1e100, 0, 0);
+  const auto tree = screw::Tree::make(random.robot);
+  ASSERT_TRUE(tree);
+  Request request;
+  const auto generated = generate(*tree, request);
+  ASSERT_FALSE(generated);
+  EXPECT_NE(generated.failure().to_string().find("no finite numbers"), std::string::npos);
+}
+
+TEST(GeneratedDynamics, TheSearchStopsWhenInterrupted) {
+  RandomRobot random(6);
+  random.grow({JointType::revolute, JointType::revolute, JointType::revolute, JointType::revolute}, true);
+  Request request;
+  request.problem = Problem::forward;
+  int asked = 0;
+  request.progress = [&](double share) { return share <= 1 && ++asked < 20; };
+  const auto generated = generate(*screw::Tree::make(random.robot), request);
+  ASSERT_FALSE(generated);
+  EXPECT_EQ(generated.failure().kind, Failure::Kind::interrupted);
+  EXPECT_EQ(asked, 20);
+}
+
 TEST(GeneratedDynamics, WhatIsNotDeterminedIsRefused) {
   RandomRobot random(2);
   random.grow({JointType::revolute});

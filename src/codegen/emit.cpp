@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "kinegraph/codegen/emit_math.hpp"
 
@@ -55,7 +56,9 @@ class Writer {
     for (std::size_t a = 0; a < program_.inputs.size(); ++a) {
       const auto& values = program_.inputs[a].values;
       for (std::size_t k = 0; k < values.size(); ++k) {
-        input_text_[values[k].node()] = fmt::format("{}[{}]", program_.inputs[a].name, k);
+        input_text_[values[k].node()] = fmt::format("{}_{}", program_.inputs[a].name, k);
+        input_load_[values[k].node()] =
+            fmt::format("  Number {0}_{1};\n  take({0}, {1}, {0}_{1});\n", program_.inputs[a].name, k);
       }
     }
   }
@@ -87,7 +90,7 @@ class Writer {
   /// Made by a call, not by an operator.
   bool is_call(int node) const {
     const Operation o = graph_.node(node).operation;
-    return o == Operation::tanh || o == Operation::absolute || o == Operation::minimum;
+    return o == Operation::root || o == Operation::tanh || o == Operation::absolute || o == Operation::minimum;
   }
   bool inside(int node) const {
     return !is_leaf(node) && !is_call(node) && uses_[node] == 1 && !is_result(node) && depth_[node] > 0 &&
@@ -160,7 +163,7 @@ class Writer {
   std::string expression(int node) const {
     const ExpressionGraph::Node& n = graph_.node(node);
     const auto of = [&](Signed s, bool tight) {
-      return (s.negative() ? "-" : "") + text(s.node(), tight || s.negative());
+      return fmt::format("{}{}", s.negative() ? "-" : "", text(s.node(), tight || s.negative()));
     };
     const auto sum = [&](int operand) {
       const Operation o = graph_.node(operand).operation;
@@ -180,7 +183,7 @@ class Writer {
     }
   }
   std::string constant_or(Signed s) const {
-    const std::string inner = (s.negative() ? "-" : "") + text(s.node(), s.negative());
+    const std::string inner = fmt::format("{}{}", s.negative() ? "-" : "", text(s.node(), s.negative()));
     return graph_.is_constant(s) ? fmt::format("Number{{}} + {}", inner) : inner;
   }
 
@@ -195,6 +198,36 @@ class Writer {
     return list;
   }
 
+  /// Numbers of the inputs that these nodes, and what is written inside them, read.
+  std::string loads(const std::vector<int>& nodes) const {
+    std::set<int> seen, inputs;
+    std::vector<int> left = nodes;
+    while (!left.empty()) {
+      const int node = left.back();
+      left.pop_back();
+      if (!seen.insert(node).second) continue;
+      const ExpressionGraph::Node& n = graph_.node(node);
+      if (n.operation == Operation::input) inputs.insert(node);
+      if (is_leaf(node)) continue;
+      for (const int operand : {n.a.node(), n.b.node()}) {
+        if (is_leaf(operand) || inside(operand)) left.push_back(operand);
+      }
+    }
+    std::string text;
+    for (const int node : inputs) text += input_load_.at(node);
+    return text;
+  }
+  std::vector<int> angle_inputs() const {
+    std::vector<Signed> angles;
+    for (const int node : angles_) angles.emplace_back(node, false);
+    const std::vector<bool> needed = graph_.needed(angles);
+    std::vector<int> inputs;
+    for (int i = 1; i < graph_.size(); ++i) {
+      if (needed[i] && graph_.node(i).operation == Operation::input) inputs.push_back(i);
+    }
+    return inputs;
+  }
+
   std::string unused() const {
     std::string line = "  ";
     for (const Array& array : program_.inputs) line += fmt::format("(void){}; ", array.name);
@@ -205,17 +238,21 @@ class Writer {
   /// compiled apart: in one function they would take compilers minutes.
   std::string block(int b) const {
     std::string inputs;
-    for (const Array& array : program_.inputs) inputs += fmt::format("const Number* {}, ", array.name);
+    for (const Array& array : program_.inputs) inputs += fmt::format("const Real<Number>* {}, ", array.name);
     const bool last = b + 1 == static_cast<int>(blocks_.size());
     std::string out;
     if (last) {
-      for (const Array& array : program_.outputs) out += fmt::format(", Number* {}", array.name);
+      for (const Array& array : program_.outputs) out += fmt::format(", Real<Number>* {}", array.name);
       out += ", Number& pivot";
     }
     std::string body = fmt::format(
         "template <class Number>\n{}inline void {}_block{}({}const Number* s, const Number* c, Number* w{}) {{\n",
         blocks_.size() > 1 ? "KINEGRAPH_GENERATED_APART " : "", name_, b, inputs, out);
-    body += unused();
+    std::vector<int> read = blocks_[b];
+    for (const Signed s : program_.results()) {
+      if (last) read.push_back(s.node());
+    }
+    body += unused() + loads(read);
     for (const int node : blocks_[b]) body += statement(node);
     if (last) body += results();
     return body + "}\n";
@@ -230,8 +267,10 @@ class Writer {
     if (n.operation == Operation::minimum) {
       call += fmt::format("  take_least<Number>({}, {}, {});\n", constant_or(n.a), constant_or(n.b), name);
     } else {
-      call += fmt::format("  {}<Number>({}, {});\n", n.operation == Operation::tanh ? "take_tanh" : "take_size",
-                          constant_or(n.a), name);
+      const char* const function = n.operation == Operation::root   ? "take_root"
+                                   : n.operation == Operation::tanh ? "take_tanh"
+                                                                    : "take_size";
+      call += fmt::format("  {}<Number>({}, {});\n", function, constant_or(n.a), name);
     }
     return call;
   }
@@ -240,7 +279,7 @@ class Writer {
     std::string body;
     for (const Array& array : program_.outputs) {
       for (std::size_t k = 0; k < array.values.size(); ++k) {
-        body += fmt::format("  {}[{}] = {};\n", array.name, k, constant_or(array.values[k]));
+        body += fmt::format("  put({}, {}, {});\n", constant_or(array.values[k]), array.name, k);
       }
     }
     return body + fmt::format("  pivot = {};\n", constant_or(program_.pivot));
@@ -249,10 +288,11 @@ class Writer {
   std::string whole() const {
     const int count = static_cast<int>(angles_.size()), padded = (count + 3) / 4 * 4;
     std::string body = fmt::format("template <class Number>\ninline void {}_all({}Number& pivot) {{\n", name_,
-                                   arguments("Number", true));
+                                   arguments("Real<Number>", true));
     body += fmt::format("  Number w[{}], s[{}], c[{}];\n", std::max<std::size_t>(1, work_.size()), std::max(1, padded),
                         std::max(1, padded));
     if (count > 0) {
+      body += loads(angle_inputs());
       body += fmt::format("  const Number angles[{}] = {{", padded);
       for (int k = 0; k < count; ++k) body += fmt::format("{}{}", k ? ", " : "", angle_text(angles_[k]));
       body += "};\n";
@@ -263,10 +303,10 @@ class Writer {
     std::string inputs;
     for (const Array& array : program_.inputs) inputs += array.name + ", ";
     for (std::size_t b = 0; b + 1 < blocks_.size(); ++b)
-      body += fmt::format("  {}_block{}({}s, c, w);\n", name_, b, inputs);
+      body += fmt::format("  {}_block{}<Number>({}s, c, w);\n", name_, b, inputs);
     std::string out;
     for (const Array& array : program_.outputs) out += ", " + array.name;
-    body += fmt::format("  {}_block{}({}s, c, w{}, pivot);\n", name_, blocks_.size() - 1, inputs, out);
+    body += fmt::format("  {}_block{}<Number>({}s, c, w{}, pivot);\n", name_, blocks_.size() - 1, inputs, out);
     if (count > 0) body += "  pivot = total <= largest_angle<Number>() ? pivot : Number{};\n";
     return body + "}\n";
   }
@@ -337,22 +377,12 @@ class Writer {
     const std::string vector = fmt::format("{}{}", options_.single ? "Float" : "Double", options_.lanes);
     std::string text = fmt::format("\n#ifdef __GNUC__\ninline {} {}_batch({}) {{\n", real(), name_, declaration());
     text += fmt::format("  using Lanes = kinegraph_generated::{};\n", vector);
-    std::string list, end;
-    for (const Array& a : program_.inputs) {
-      text += fmt::format("  Lanes {0}_[{1}];\n  std::memcpy({0}_, {0}, sizeof {0}_);\n", a.name,
-                          std::max<std::size_t>(1, a.values.size()));
-      list += a.name + "_, ";
-    }
-    for (const Array& a : program_.outputs) {
-      text += fmt::format("  Lanes {}_[{}];\n", a.name, std::max<std::size_t>(1, a.values.size()));
-      list += a.name + "_, ";
-      end += fmt::format("  std::memcpy({0}, {0}_, sizeof {0}_);\n", a.name);
-    }
-    text += fmt::format("  Lanes pivot;\n  kinegraph_generated::{}_all<Lanes>({}pivot);\n{}", name_, list, end);
-    text += fmt::format("  {} smallest = pivot[0];\n", real());
-    text += fmt::format("  for (int i = 1; i < {}; ++i) smallest = pivot[i] < smallest ? pivot[i] : smallest;\n",
-                        options_.lanes);
-    return text + "  return smallest;\n}\n#endif\n";
+    text +=
+        fmt::format("  Lanes pivot;\n  kinegraph_generated::{}_all<Lanes>({}pivot);\n", name_, arguments("", false));
+    text += fmt::format("  {} least[{}];\n  std::memcpy(least, &pivot, sizeof least);\n", real(), options_.lanes);
+    text += fmt::format("  for (int half = {}; half > 0; half /= 2) {{\n", options_.lanes / 2);
+    text += "    for (int i = 0; i < half; ++i) least[i] = least[i + half] < least[i] ? least[i + half] : least[i];\n";
+    return text + "  }\n  return least[0];\n}\n#endif\n";
   }
 
   const Program& program_;
@@ -363,7 +393,7 @@ class Writer {
   std::vector<int> stay_, statements_, angles_;
   std::vector<std::vector<int>> blocks_;
   std::map<int, int> work_, angle_number_;
-  std::map<int, std::string> input_text_;
+  std::map<int, std::string> input_text_, input_load_;
 };
 
 }  // namespace

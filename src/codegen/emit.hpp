@@ -20,10 +20,11 @@ struct EmitOptions {
 /// anything but letters, digits, blanks and . - _ : it can neither end the comment nor become code.
 std::string emit_header(const Program& program, const EmitOptions& options);
 
-/// Any text as an identifier: letters, digits and single underscores, no keyword, nothing reserved.
+/// Any text as an identifier: letters, digits and single underscores, no keyword, nothing reserved. What is one already
+/// stays as it is.
 std::string identifier(std::string_view text);
 
-/// Any text as it may stand in a comment.
+/// Any text as it may stand in a comment; one of more than a hundred letters ends in dots.
 std::string comment_text(std::string_view text);
 
 }  // namespace kinegraph::codegen

@@ -61,7 +61,18 @@ struct Bits<Float8> {
 };
 #endif
 
-// Vectors are never passed or returned by value: how that is done would depend on the processor.
+template <class Number>
+using Real = typename Bits<Number>::Real;
+
+// Number k of an array. Vectors are never passed or returned by value: how that is done would depend on the processor.
+template <class Number>
+inline void take(const Real<Number>* from, int k, Number& x) {
+  std::memcpy(&x, from + k * (sizeof(Number) / sizeof(Real<Number>)), sizeof x);
+}
+template <class Number>
+inline void put(const Number& x, Real<Number>* to, int k) {
+  std::memcpy(to + k * (sizeof(Number) / sizeof(Real<Number>)), &x, sizeof x);
+}
 template <class Number>
 inline void take_least(const Number& a, const Number& b, Number& y) {
   y = a < b ? a : b;
@@ -71,8 +82,15 @@ inline void take_size(const Number& a, Number& y) {
   y = a < -a ? -a : a;
 }
 template <class Number>
+inline void take_root(const Number& a, Number& y) {
+  Real<Number> x[sizeof(Number) / sizeof(Real<Number>)];
+  std::memcpy(x, &a, sizeof x);
+  for (auto& element : x) element = std::sqrt(element);
+  std::memcpy(&y, x, sizeof x);
+}
+template <class Number>
 inline void take_tanh(const Number& a, Number& y) {
-  typename Bits<Number>::Real x[sizeof(Number) / sizeof(typename Bits<Number>::Real)];
+  Real<Number> x[sizeof(Number) / sizeof(Real<Number>)];
   std::memcpy(x, &a, sizeof x);
   for (auto& element : x) element = std::tanh(element);
   std::memcpy(&y, x, sizeof x);
@@ -104,17 +122,16 @@ inline void reduced(const Number& x, float, Number& turns, Number& r, Number& s,
 template <class Number>
 inline void sine_and_cosine(const Number& x, Number& sine, Number& cosine, Number& total) {
   using Type = typename Bits<Number>::Type;
-  using Real = typename Bits<Number>::Real;
-  constexpr int shift = 8 * sizeof(Real) - 2;
+  constexpr int shift = 8 * sizeof(Real<Number>) - 2;
   Number turns, r, s, c, size;
-  reduced(x, Real(), turns, r, s, c);
+  reduced(x, Real<Number>(), turns, r, s, c);
   Type quarter, s_bits, c_bits;
   std::memcpy(&quarter, &turns, sizeof quarter);
   std::memcpy(&s_bits, &s, sizeof s_bits);
   std::memcpy(&c_bits, &c, sizeof c_bits);
-  const Type odd = Type{} - (quarter & 1);
-  const Type sine_bits = ((s_bits & ~odd) | (c_bits & odd)) ^ ((quarter & 2) << shift);
-  const Type cosine_bits = ((c_bits & ~odd) | (s_bits & odd)) ^ (((quarter + 1) & 2) << shift);
+  const auto odd = (quarter & 1) != 0;
+  const Type sine_bits = (odd ? c_bits : s_bits) ^ ((quarter & 2) << shift);
+  const Type cosine_bits = (odd ? s_bits : c_bits) ^ (((quarter + 1) & 2) << shift);
   std::memcpy(&sine, &sine_bits, sizeof sine_bits);
   std::memcpy(&cosine, &cosine_bits, sizeof cosine_bits);
   take_size(x, size);
@@ -128,8 +145,8 @@ inline void sines(const Number* x, Number* sine, Number* cosine, Number& total) 
   for (int i = 0; i < n; ++i) sine_and_cosine(x[i], sine[i], cosine[i], total);
 }
 #ifdef __GNUC__
-template <int n, class Four, class Real>
-inline void sines_by_four(const Real* x, Real* sine, Real* cosine, Real& total) {
+template <int n, class Four>
+inline void sines_by_four(const Real<Four>* x, Real<Four>* sine, Real<Four>* cosine, Real<Four>& total) {
   Four sum{};
   for (int i = 0; i < n; i += 4) {
     Four y, s, c;
@@ -151,9 +168,8 @@ inline void sines(const float* x, float* sine, float* cosine, float& total) {
 #endif
 // Beyond it the reduction loses digits.
 template <class Number>
-constexpr typename Bits<Number>::Real largest_angle() {
-  using Real = typename Bits<Number>::Real;
-  return sizeof(Real) == 8 ? Real(1e6) : Real(8e3);
+constexpr Real<Number> largest_angle() {
+  return sizeof(Real<Number>) == 8 ? Real<Number>(1e6) : Real<Number>(8e3);
 }
 
 }  // namespace kinegraph_generated

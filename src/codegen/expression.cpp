@@ -66,6 +66,7 @@ Signed ExpressionGraph::intern(const Node& node, const Samples& samples) {
 }
 
 Signed ExpressionGraph::constant(double value) {
+  finite_ = finite_ && std::isfinite(value);
   if (value == 0 || !std::isfinite(value)) return zero();
   Samples s;
   s.fill(std::fabs(value));
@@ -171,6 +172,16 @@ Signed ExpressionGraph::cosine(Signed a) {
   return intern(node, s);
 }
 
+Signed ExpressionGraph::root(Signed a) {
+  if (is_constant(a)) return constant(std::sqrt(value(a)));
+  Samples s;
+  for (int k = 0; k < kSamples; ++k) s[k] = std::sqrt(std::fabs(sample(a, k)));
+  Node node;
+  node.operation = Operation::root;
+  node.a = a;
+  return intern(node, s);
+}
+
 // The hyperbolic tangent saturates and the next two are not analytic: their values would tell little, so they are tried
 // at values of their own, as inputs are.
 Signed ExpressionGraph::tanh(Signed a) {
@@ -219,6 +230,8 @@ Signed ExpressionGraph::apply(const Node& node, Signed a, Signed b) {
       return sine(a);
     case Operation::cosine:
       return cosine(a);
+    case Operation::root:
+      return root(a);
     case Operation::tanh:
       return tanh(a);
     case Operation::absolute:
@@ -271,6 +284,7 @@ OperationCount count(const ExpressionGraph& graph, const std::vector<Signed>& ou
       case Operation::cosine:
         angles.insert(graph.node(i).a.node());
         break;
+      case Operation::root:
       case Operation::tanh:
       case Operation::absolute:
       case Operation::minimum:

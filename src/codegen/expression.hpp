@@ -17,6 +17,7 @@ enum class Operation : unsigned char {
   divide,
   sine,
   cosine,
+  root,
   tanh,
   absolute,
   minimum
@@ -55,6 +56,7 @@ class ExpressionGraph {
 
   ExpressionGraph();
 
+  /// One that is not finite is 0, and the graph is good for nothing: finite().
   Signed constant(double value);
   /// A new input; `low` and `high` bound the random values it is tried at.
   Signed input(double low = -1, double high = 1);
@@ -67,6 +69,7 @@ class ExpressionGraph {
   Signed divide(Signed a, Signed b);
   Signed sine(Signed a);
   Signed cosine(Signed a);
+  Signed root(Signed a);  ///< of what is not negative
   Signed tanh(Signed a);
   Signed absolute(Signed a);
   Signed minimum(Signed a, Signed b);
@@ -81,6 +84,8 @@ class ExpressionGraph {
   bool is_unit(Signed a) const { return is_constant(a) && nodes_[a.node()].value == 1; }
   double value(Signed a) const { return a.negative() ? -nodes_[a.node()].value : nodes_[a.node()].value; }
   long double sample(Signed a, int k) const { return a.negative() ? -samples_[a.node()][k] : samples_[a.node()][k]; }
+
+  bool finite() const { return finite_; }  ///< every constant that was asked for was finite
 
   int size() const { return static_cast<int>(nodes_.size()); }
   int inputs() const { return inputs_; }
@@ -102,6 +107,7 @@ class ExpressionGraph {
   std::unordered_multimap<std::uint64_t, int> by_value_;
   std::mt19937_64 generator_{1};
   int inputs_ = 0;
+  bool finite_ = true;
 };
 
 /// What a straight-line program costs.

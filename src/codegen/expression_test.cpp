@@ -95,6 +95,44 @@ TEST(Expression, SimplifyingGathersCommonFactors) {
   EXPECT_NEAR(evaluate(s, {at})[0][0], evaluate(p, {at})[0][0], 1e-15);
 }
 
+TEST(Expression, AConstantThatIsNotFiniteIsToldNotZero) {
+  Program p;
+  p.graph = std::make_shared<ExpressionGraph>();
+  const Signed x = p.graph->input();
+  p.inputs = {{"x", "", {}, {x}}};
+  p.outputs = {{"f", "", {}, {p.graph->multiply(x, p.graph->constant(1e200))}}};
+  p.pivot = p.graph->one();
+  EXPECT_TRUE(p.check_constants());
+  EXPECT_FALSE(p.check_constants(true));  // more than a float holds
+  const Scalar huge(1e200);
+  p.outputs[0].values[0] = p.graph->multiply(x, (huge * huge).in(*p.graph));
+  ASSERT_FALSE(p.check_constants());
+  EXPECT_EQ(p.check_constants().failure().kind, Failure::Kind::no_answer);
+}
+
+TEST(Expression, Roots) {
+  Program p;
+  p.graph = std::make_shared<ExpressionGraph>();
+  const Signed a = p.graph->input(0.5, 2);
+  p.inputs = {{"x", "", {}, {a}}};
+  const Scalar x(*p.graph, a), root = sqrt(x * x * x + Scalar(1));
+  p.outputs = {{"f", "", {}, {root.in(*p.graph), max(x, root).in(*p.graph)}}};
+  p.pivot = p.graph->one();
+  const double at[1] = {1.3}, exact = std::sqrt(1.3 * 1.3 * 1.3 + 1);
+  EXPECT_NEAR(evaluate(p, {at})[0][0], exact, 1e-15);
+  EXPECT_NEAR(evaluate(p, {at})[0][1], exact, 1e-15);
+  EXPECT_EQ(root.in(*p.graph), sqrt(Scalar(1) + x * x * x).in(*p.graph));
+  p.outputs[0].values = differentiate(*p.graph, {root.in(*p.graph)}, {p.graph->one()});
+  EXPECT_NEAR(evaluate(p, {at})[0][0], 1.5 * 1.3 * 1.3 / exact, 1e-14);
+}
+
+TEST(Identifier, ALongNameIsNotCut) {
+  const std::string name(300, 'a');
+  EXPECT_EQ(identifier(name), name);
+  EXPECT_EQ(identifier(name + "1"), name + "1");
+  EXPECT_EQ(comment_text(name), std::string(100, 'a') + "...");
+}
+
 TEST(Identifier, NothingButAName) {
   EXPECT_EQ(identifier("arm7_inverse"), "arm7_inverse");
   EXPECT_EQ(identifier("\"); system(\"x"), "system_x");

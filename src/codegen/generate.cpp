@@ -53,7 +53,7 @@ Result<std::monostate> check_at_start(const Program& program, const screw::Tree&
 Result<Candidate> trace_order(const ScrewProblem& problem, const Request& request, Generated& generated) {
   const bool nothing_to_order = all_accelerations_known(problem) && problem.tree->loops().empty();
   if (request.ordering == "best" && !nothing_to_order && request.problem != Problem::mass_matrix) {
-    return best_order(problem, request.problem, request.options, generated.tried, generated.searched);
+    return best_order(problem, request, generated.tried, generated.searched);
   }
   const bool own = request.ordering != "best";
   const std::string name = own ? request.ordering : request.problem == Problem::mass_matrix ? "crba" : "rnea";
@@ -75,6 +75,7 @@ Result<Program> differentiated(const std::shared_ptr<const screw::Tree>& tree, c
   Request inverse;
   inverse.given.assign(tree->coordinates().size(), Given::acceleration);
   inverse.options = request.options;
+  inverse.progress = request.progress;
   const Result<Generated> rates = generate(tree, inverse);
   if (!rates) return rates.failure();
   return simplified(with_derivatives(program, rates->program, *tree));
@@ -86,6 +87,7 @@ Result<Generated> generate(const std::shared_ptr<const screw::Tree>& tree, const
   Generated generated;
   if (request.problem == Problem::kinematics) {
     generated.program = trace_kinematics(tree);
+    if (auto fine = generated.program.check_constants(); !fine) return fine.failure();
     return generated;
   }
   std::vector<Given> given = request.given;
@@ -109,6 +111,7 @@ Result<Generated> generate(const std::shared_ptr<const screw::Tree>& tree, const
     if (!program) return program.failure();
     generated.program = std::move(*program);
   }
+  if (auto fine = generated.program.check_constants(); !fine) return fine.failure();
   return generated;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kinegraph/base/progress.hpp"
 #include "kinegraph/codegen/program.hpp"
 
 namespace kinegraph::codegen {
@@ -16,6 +17,7 @@ struct Request {
   std::string ordering = "best";         ///< as build::screw_order(), or "best": the fewest operations of many
   std::vector<std::string> custom = {};  ///< with ordering "custom"
   TraceOptions options = {};
+  Progress progress = {};  ///< asked before each order that is traced
 };
 
 struct Generated {
@@ -24,7 +26,7 @@ struct Generated {
   std::string order;     ///< its unknowns, "F3 V3 a3 …"; empty where there is nothing to order
   struct Tried {
     std::string ordering;
-    int flops = 0;
+    int flops = 0;  ///< −1: no code in this order
   };
   std::vector<Tried> tried;  ///< orderings with a name, each with its operations
   int searched = 0;          ///< orders that were traced

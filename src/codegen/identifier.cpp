@@ -6,7 +6,7 @@
 namespace kinegraph::codegen {
 namespace {
 
-constexpr std::size_t kLongest = 60;
+constexpr std::size_t kLongest = 100;  // of a name in a comment
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -44,7 +44,6 @@ std::string identifier(std::string_view text) {
     const bool fine = is_letter(c) || is_digit(c);
     if (!fine && (name.empty() || name.back() == '_')) continue;
     name += fine ? c : '_';
-    if (name.size() == kLongest) break;
   }
   while (!name.empty() && name.back() == '_') name.pop_back();
   if (name.empty()) return "robot";
@@ -57,7 +56,7 @@ std::string comment_text(std::string_view text) {
   std::string safe;
   for (const char c : text) {
     safe += is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_' || c == ' ' ? c : '_';
-    if (safe.size() == kLongest) break;
+    if (safe.size() == kLongest) return safe + "...";
   }
   return safe;
 }

@@ -27,6 +27,8 @@ struct Program {
 
   std::vector<Signed> results() const;  ///< all outputs and the pivot
   OperationCount cost() const { return count(*graph, results()); }
+  /// Fails where a constant is too large for a double (`single`: for a float): there is nothing to compute with.
+  Result<std::monostate> check_constants(bool single = false) const;
 };
 
 enum class Problem { inverse, forward, hybrid, mass_matrix, kinematics };

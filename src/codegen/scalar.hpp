@@ -47,6 +47,12 @@ class Scalar {
   friend Scalar sin(const Scalar& a) { return map(a, std::sin(a.value_), &ExpressionGraph::sine); }
   friend Scalar cos(const Scalar& a) { return map(a, std::cos(a.value_), &ExpressionGraph::cosine); }
   friend Scalar tanh(const Scalar& a) { return map(a, std::tanh(a.value_), &ExpressionGraph::tanh); }
+  friend Scalar sqrt(const Scalar& a) { return map(a, std::sqrt(a.value_), &ExpressionGraph::root); }
+  friend Scalar min(const Scalar& a, const Scalar& b) {
+    return join(
+        a, b, [](double x, double y) { return x < y ? x : y; }, &ExpressionGraph::minimum);
+  }
+  friend Scalar max(const Scalar& a, const Scalar& b) { return -min(-a, -b); }
   friend Scalar abs(const Scalar& a) { return map(a, std::abs(a.value_), &ExpressionGraph::absolute); }
 
  private:

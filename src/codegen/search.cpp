@@ -17,14 +17,15 @@ using Delays = std::vector<int>;
 
 class Search {
  public:
-  Search(const ScrewProblem& problem, Problem kind, const TraceOptions& options)
-      : problem_(problem), tree_(*problem.tree), kind_(kind), options_(options) {
+  Search(const ScrewProblem& problem, const Request& request)
+      : problem_(problem), tree_(*problem.tree), request_(request) {
     for (int c = 0; c < static_cast<int>(tree_.coordinates().size()); ++c) {
       const int v = problem.find(What::acceleration, c);
       if (problem.variables[v].known || problem.variables[v].level > 0) continue;
       variables_.push_back(v);
       ways_.push_back(way_of(c));
     }
+    for (const auto& way : ways_) members_ = std::min(kAll + 1, members_ * static_cast<long>(way.size() + 1));
   }
 
   Result<Candidate> run(std::vector<Generated::Tried>& tried, int& searched) {
@@ -32,17 +33,16 @@ class Search {
       if (name == "custom" || name == "rnea") continue;
       const Result<ScrewOrder> order = build::screw_order(problem_, name);
       if (!order) return order.failure();
-      if (const auto fault = consider(name, *order)) return *fault;
-      tried.push_back({name, last_});
+      tried.push_back({name, consider(name, *order) ? last_ : -1});
     }
-    long members = 1;
-    for (const auto& way : ways_) members = std::min(kAll + 1, members * static_cast<long>(way.size() + 1));
-    if (members <= kAll) {
+    if (members_ <= kAll) {
       all_of_them();
     } else {
       downhill();
     }
     searched = searched_;
+    if (stopped_) return Failure::interrupted();
+    if (best_.flops == 0) return *why_not_;
     return std::move(best_);
   }
 
@@ -77,25 +77,35 @@ class Search {
     return order;
   }
 
-  /// Keeps it if it is better.
-  std::optional<Failure> consider(const std::string& name, const ScrewOrder& order) {
-    Result<Program> program = trace_dynamics(problem_, kind_, order, options_);
-    if (!program) return program.failure();
+  /// Keeps it if it is better. False: there is no code in this order.
+  bool consider(const std::string& name, const ScrewOrder& order) {
+    stopped_ = stopped_ || (request_.progress && !request_.progress(share()));
+    if (stopped_) return false;
     ++searched_;
-    last_ = program->cost().flops();
+    Result<Program> program = trace_dynamics(problem_, request_.problem, order, request_.options);
+    if (!program) {
+      why_not_ = program.failure();
+      return false;
+    }
+    last_ = std::max(1, program->cost().flops());
     work_ += last_;
     if (best_.flops == 0 || last_ < best_.flops) best_ = {name, order, std::move(*program), last_};
-    return {};
+    return true;
+  }
+  double share() const {
+    const double done =
+        members_ <= kAll ? searched_ / static_cast<double>(members_ + 8) : static_cast<double>(work_) / kWork;
+    return std::min(1.0, done);
   }
 
   bool improves(const Delays& delays) {
     const int before = best_.flops;
-    return !consider("found", member(delays)) && best_.flops < before;
+    return consider("found", member(delays)) && (before == 0 || best_.flops < before);
   }
 
   void all_of_them() {
     Delays delays(variables_.size(), 0);
-    while (true) {
+    while (!stopped_) {
       std::size_t k = 0;
       while (k < delays.size() && delays[k] == static_cast<int>(ways_[k].size())) delays[k++] = 0;
       if (k == delays.size()) return;
@@ -109,7 +119,7 @@ class Search {
     improves(delays);
     for (bool better = true; better && work_ < kWork;) {
       better = false;
-      for (std::size_t k = delays.size(); k-- > 0 && work_ < kWork;) {
+      for (std::size_t k = delays.size(); k-- > 0 && work_ < kWork && !stopped_;) {
         const int now = delays[k], last = static_cast<int>(ways_[k].size());
         for (const int other : {now + 1, now + 2, now - 1, last}) {
           if (other < 0 || other > last || other == delays[k]) continue;
@@ -123,20 +133,21 @@ class Search {
 
   const ScrewProblem& problem_;
   const screw::Tree& tree_;
-  Problem kind_;
-  TraceOptions options_;
+  const Request& request_;
   std::vector<int> variables_;
   std::vector<std::vector<int>> ways_;
   Candidate best_;
+  std::optional<Failure> why_not_;
+  bool stopped_ = false;
   int searched_ = 0, last_ = 0;
-  long work_ = 0;
+  long work_ = 0, members_ = 1;
 };
 
 }  // namespace
 
-Result<Candidate> best_order(const ScrewProblem& problem, Problem kind, const TraceOptions& options,
-                             std::vector<Generated::Tried>& tried, int& searched) {
-  return Search(problem, kind, options).run(tried, searched);
+Result<Candidate> best_order(const ScrewProblem& problem, const Request& request, std::vector<Generated::Tried>& tried,
+                             int& searched) {
+  return Search(problem, request).run(tried, searched);
 }
 
 }  // namespace kinegraph::codegen

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "kinegraph/codegen/arrange.hpp"
 #include "kinegraph/codegen/program.hpp"
@@ -50,6 +51,7 @@ class Tracer {
           "or a joint that moves nothing with inertia); inverse and hybrid say which");
     }
     set_pivot(elimination);
+    if (auto fine = program_.check_constants(); !fine) return fine.failure();
     return std::move(program_);
   }
 
@@ -195,6 +197,20 @@ std::vector<Signed> Program::results() const {
   return all;
 }
 
+Result<std::monostate> Program::check_constants(bool single) const {
+  bool fine = graph->finite();
+  const std::vector<bool> needed = graph->needed(results());
+  for (int i = 1; single && i < graph->size(); ++i) {
+    const bool constant = needed[i] && graph->node(i).operation == Operation::constant;
+    if (constant && !(std::abs(graph->node(i).value) <= std::numeric_limits<float>::max())) fine = false;
+  }
+  if (fine) return std::monostate{};
+  return Failure::no_answer(
+      fmt::format("no straight-line code: lengths, masses or inertias of the model are so large or so small that "
+                  "products or quotients of them are no finite numbers{}",
+                  single ? " of single precision" : ""));
+}
+
 std::vector<std::vector<double>> evaluate(const Program& program, const std::vector<const double*>& inputs) {
   const ExpressionGraph& graph = *program.graph;
   std::vector<double> value(graph.size(), 0.0);
@@ -232,6 +248,9 @@ std::vector<std::vector<double>> evaluate(const Program& program, const std::vec
         break;
       case Operation::cosine:
         value[i] = std::cos(a);
+        break;
+      case Operation::root:
+        value[i] = std::sqrt(a);
         break;
       case Operation::tanh:
         value[i] = std::tanh(a);

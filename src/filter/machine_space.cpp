@@ -313,6 +313,7 @@ bool MachineSpace::response(double t, double h, const double* x, int sensor, dou
 
 void MachineSpace::response_many(double t, double h, int count, const double* x, int sensor, double* y, MatrixXd* B,
                                  bool* good) {
+  if (respond_by_code(t, h, count, x, sensor, y, B, good)) return;
   const int rows = plant_->velocities(), columns = plant_->noises(), each = rows * columns;
   many_.resize(std::max<std::size_t>(many_.size(), static_cast<std::size_t>(count) * each));
   std::fill_n(good, count, true);

@@ -44,6 +44,10 @@ class MachineSpace final : public StateSpace {
   void disturb_many(double t, double h, int count, double* x, const double* normal, bool* good) override;
   void response_many(double t, double h, int count, const double* x, int sensor, double* y, MatrixXd* B,
                      bool* good) override;
+  void retract_many(double t, int count, const Retraction* from, double* out, bool* good) override;
+  void predict_many(double t, int count, const double* x, int sensor, double* y, bool* good) override;
+  void predict_many(double t, int count, const double* x, const Chart* const* chart, int sensor, double* y, MatrixXd* H,
+                    bool* good) override;
 
   const std::vector<SensorInfo>& sensors() const override { return infos_; }
   bool predict(double t, const double* x, int sensor, double* y) override;
@@ -79,6 +83,7 @@ class MachineSpace final : public StateSpace {
                  MatrixXd& Q);
   void add_walks(double h, MatrixXd& Q) const;
   void walk(double h, double* x, const double* normal) const;
+  bool respond_by_code(double t, double h, int count, const double* x, int sensor, double* y, MatrixXd* B, bool* good);
   bool respond(double t, double h, const double* x, int sensor, const Eigen::Map<const MatrixXd>& directions, double* y,
                MatrixXd& B);
 

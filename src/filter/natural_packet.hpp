@@ -114,13 +114,34 @@ inline constexpr int kPacketMost = 8;  ///< states per packet, on any processor
 constexpr int packet_work(const PacketProgram& p, int stages) {
   const int states = 2 * (p.n + p.constants.count) + 2 * (p.n + p.m + 1) + 2 * p.m + 2 * p.n + p.forces.count;
   const int plan = p.places + 1 + p.saddle.pairs.count + p.saddle.reduced_source.count + p.saddle.base.count;
-  return kPacketMost * (states + plan + p.saddle.columns.count + 2 * stages * p.n);
+  const int code = 6 * p.n + p.torques.count + 3 * p.drivers.count + p.noises.count * (p.n + 12) + 12 * p.n + 64;  // PacketCode's
+  return kPacketMost * (states + plan + p.saddle.columns.count + 2 * stages * p.n + code);
 }
 
 extern const PacketKernel kPacketKernel;
 #if defined(__x86_64__)
 extern const PacketKernel kPacketKernelAvx2, kPacketKernelAvx512;
 #endif
+
+/// Code made for one mechanism, which does the same as kernels do for any: see task/compiled_packets.hpp. Without
+/// state, shared by threads.
+class PacketCode {
+ public:
+  virtual ~PacketCode() = default;
+  virtual void step(const PacketStates& states, const PacketStep& step) const = 0;
+  virtual void kick(const PacketStates& states, const PacketKick& kick) const = 0;
+  /// Whether there is code for a sensor; without biases and scales.
+  virtual bool sees(int sensor) const = 0;
+  /// y: rows per state. along (null: not asked for): by state, noise and row, along the noise's direction in v, in q.
+  virtual void see(const PacketStates& states, int sensor, double* y, double* along) const = 0;
+  /// Whether there is code for the chart of these coordinates.
+  virtual bool charts(const int* columns, int count) const = 0;
+  /// δ = (δz, δż) of each state, `size` numbers from one to the next.
+  virtual void retract(const PacketStates& states, const PacketTime& time, const double* delta, int size,
+                       double* next) const = 0;
+  /// y as above; H: by state, number of δ and row.
+  virtual void see_along(const PacketStates& states, int sensor, double* y, double* H) const = 0;
+};
 
 /// The best of them for this processor. All give the same bits.
 const PacketKernel& packet_kernel();

@@ -176,16 +176,50 @@ void NaturalPackets::step(double t, double h, int count, int stride, const doubl
   }
   time_[stages] = at(t + h, stages);
   const double* unknown = tables_->forces.empty() ? nullptr : force;
-  kernel_->step(tables_->program, states(count, stride, x, done),
-                {stages, a_.data(), b_.data(), time_.data(), unknown, next});
+  const PacketStep told{stages, a_.data(), b_.data(), time_.data(), unknown, next};
+  if (code_) {
+    code_->step(states(count, stride, x, done), told);
+  } else {
+    kernel_->step(tables_->program, states(count, stride, x, done), told);
+  }
+}
+
+void NaturalPackets::run(const PacketStates& states, const PacketKick& kick) const {
+  if (code_) {
+    code_->kick(states, kick);
+  } else {
+    kernel_->kick(tables_->program, states, kick);
+  }
 }
 
 void NaturalPackets::directions(int count, int stride, const double* x, double* out, bool* done) {
-  kernel_->kick(tables_->program, states(count, stride, x, done), {nullptr, {}, out, nullptr});
+  run(states(count, stride, x, done), {nullptr, {}, out, nullptr});
 }
 
 void NaturalPackets::kick(double t, int count, int stride, double* x, const double* kicks, bool* done) {
-  kernel_->kick(tables_->program, states(count, stride, x, done), {kicks, at(t, 0), nullptr, x});
+  run(states(count, stride, x, done), {kicks, at(t, 0), nullptr, x});
 }
+
+bool NaturalPackets::see(int sensor, int count, int stride, const double* x, double* y, double* along, bool* done) {
+  if (!code_ || !code_->sees(sensor)) return false;
+  code_->see(states(count, stride, x, done), sensor, y, along);
+  return true;
+}
+
+bool NaturalPackets::see_along(int sensor, int count, int stride, const double* x, double* y, double* H, bool* done) {
+  if (!code_ || !code_->sees(sensor)) return false;
+  code_->see_along(states(count, stride, x, done), sensor, y, H);
+  return true;
+}
+
+bool NaturalPackets::charts(const Chart& chart) const {
+  return code_ && code_->charts(chart.columns.data(), static_cast<int>(chart.columns.size()));
+}
+
+void NaturalPackets::retract(double t, int count, int stride, double* x, const double* delta, int size, bool* done) {
+  code_->retract(states(count, stride, x, done), at(t, 0), delta, size, x);
+}
+
+const PacketProgram& NaturalPackets::program() const { return tables_->program; }
 
 }  // namespace kinegraph::filter

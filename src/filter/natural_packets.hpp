@@ -32,17 +32,28 @@ class NaturalPackets {
   /// v and q changed along these directions, then onto the constraints. kicks: by state and noise, of v and of q.
   void kick(double t, int count, int stride, double* x, const double* kicks, bool* done);
 
-  void use(const PacketKernel& kernel) { kernel_ = &kernel; }  ///< another than this processor's best
+  void use(const PacketKernel& kernel) { kernel_ = &kernel; }                    ///< another than this processor's best
+  void use(std::shared_ptr<const PacketCode> code) { code_ = std::move(code); }  ///< null: the kernel again
+  const PacketProgram& program() const;
+
+  /// What a sensor reads, see PacketCode. False: there is no code for it.
+  bool see(int sensor, int count, int stride, const double* x, double* y, double* along, bool* done);
+  bool see_along(int sensor, int count, int stride, const double* x, double* y, double* H, bool* done);
+  /// x ← the state with coordinates δ about x, in the chart that there is code for.
+  void retract(double t, int count, int stride, double* x, const double* delta, int size, bool* done);
+  bool charts(const Chart& chart) const;
 
  private:
   struct Tables;
   PacketStates states(int count, int stride, const double* x, bool* done);
   PacketTime at(double t, int place);
+  void run(const PacketStates& states, const PacketKick& kick) const;
 
   std::shared_ptr<const natural::System> system_;
   std::shared_ptr<const Tables> tables_;  // read only: shared by copies
   step::Tableau tableau_;
   const PacketKernel* kernel_;
+  std::shared_ptr<const PacketCode> code_;
   std::vector<double> work_, law_, a_, b_;
   std::vector<PacketTime> time_;
 };

@@ -6,6 +6,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -17,6 +18,19 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr int kFewParticles = 128;  // up to here one thread is faster
 constexpr int kBlock = 32, kMostBlocks = 16;
+
+/// Adds the time that it lives to a sum.
+class Stage {
+ public:
+  explicit Stage(double& seconds) : seconds_(seconds) {}
+  ~Stage() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 Result<std::monostate> check(const StateSpace& space, double t, const std::vector<Particle>& start, int branches,
                              const ParticleOptions& options) {
@@ -142,7 +156,10 @@ Result<std::monostate> ParticleFilter::check_way(double t) const {
 }
 
 ParticleFilter::Motion ParticleFilter::begin(double t) {
-  resample();
+  {
+    const Stage stage(times_.resample);
+    resample();
+  }
   cloud_.log_prior = cloud_.log_weight;
   cloud_.evidence_before = cloud_.evidence;
   cloud_.unexplained_before = cloud_.unexplained;
@@ -165,7 +182,10 @@ Result<std::monostate> ParticleFilter::finish(const Motion* motion) {
   const bool told = on_innovation && !cloud_.readings.empty();
   belief_known_ = false;
   run(motion, told);
-  refine();
+  {
+    const Stage stage(times_.resample);
+    refine();
+  }
   if (normalise()) {
     if (told) tell();
     return std::monostate();
@@ -183,6 +203,7 @@ Result<std::monostate> ParticleFilter::finish(const Motion* motion) {
 }
 
 void ParticleFilter::run(const Motion* motion, bool told) {
+  const Stage stage(times_.move);
   const int blocks = static_cast<int>(blocks_.size());
   if (arena_) {
     const auto one = [&](int b) { run_block(blocks_[b], motion, told); };
@@ -275,6 +296,7 @@ void ParticleFilter::draw(Block& block, bool told) {
 
 /// Weights that sum to one, the branches' probabilities, what the readings say for the model as a whole.
 bool ParticleFilter::normalise() {
+  const Stage stage(times_.normalise);
   const int n = particles();
   double most = kNever, sum = 0;
   for (double w : cloud_.log_weight) most = std::max(most, w);

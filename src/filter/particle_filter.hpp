@@ -73,6 +73,14 @@ class ParticleFilter final : public Rewindable {
   double log_evidence() const { return cloud_.evidence; }  ///< log p(all readings so far)
   long resamplings() const { return cloud_.resamplings; }
 
+  /// Seconds spent since the start, by stage (004, section 6.2).
+  struct StageTimes {
+    double move = 0;       ///< motion, draws and weights: lines 1 to 6 of its algorithm 1
+    double normalise = 0;  ///< of the weights
+    double resample = 0;   ///< copies, and draws from kernels
+  };
+  const StageTimes& stage_times() const { return times_; }
+
  private:
   // All that changes with time: what a snapshot keeps.
   struct Cloud {
@@ -128,7 +136,8 @@ class ParticleFilter final : public Rewindable {
   bool is_lost();
   void widen(const Source& source);
   bool spread(const Source& source, int count, double* x, double* log_weight);
-  double aim(Block& block, const Source& source, int i, ParticleOrigin& origin);
+  void aim(Block& block, const Source& source, int first, int last);
+  void draw(Block& block, const Source& source, int first, int last, double share, double* x, double* log_weight);
   bool spread_copies(int first, int n, int to, int count, double log_probability);
   template <class Task>
   void each(int n, const Task& task);  // task(block, first, last) for parts of n
@@ -153,6 +162,7 @@ class ParticleFilter final : public Rewindable {
   std::vector<double> aim_;  // what the proposals keep of each parent
   std::vector<int> taken_;
   std::vector<double> stage_x_[2], stage_weight_[2];
+  StageTimes times_;
   mutable ParticleMoments moments_;
   mutable Belief belief_;
   mutable bool belief_known_ = false;

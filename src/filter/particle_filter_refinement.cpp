@@ -55,12 +55,57 @@ void ParticleFilter::each(int n, const Task& task) {
   }
 }
 
-double ParticleFilter::aim(Block& block, const Source& source, int i, ParticleOrigin& origin) {
-  origin = {source.at(i, stored_), source.span, kernels_.of(i)};
-  const double log_weight = block.proposal->aim(cloud_.t, origin, cloud_.readings, source.power);
-  if (log_weight > kNever || !origin.kernel) return log_weight;
-  origin.kernel = nullptr;  // too wide for the machine: the particle alone
-  return block.proposal->aim(cloud_.t, origin, cloud_.readings, source.power);
+/// aimed_, origin_ and aim_ of parents first … last − 1.
+void ParticleFilter::aim(Block& block, const Source& source, int first, int last) {
+  const int kept = block.proposal->kept();
+  std::array<ParticleOrigin*, kMostTogether> origin;
+  std::array<double*, kMostTogether> found;
+  std::array<int, kMostTogether> which;
+  std::array<double, kMostTogether> log_weight;
+  for (; first < last; first += kMostTogether) {
+    int count = 0;
+    for (int i = first; i < std::min(last, first + kMostTogether); ++i) {
+      aimed_[i] = kNever;
+      if (!(source.log_weight[i] > kNever)) continue;
+      origin_[i] = {source.at(i, stored_), source.span, kernels_.of(i)};
+      origin[count] = &origin_[i];
+      found[count] = aim_.data() + static_cast<std::ptrdiff_t>(i) * kept;
+      which[count++] = i;
+    }
+    if (count == 0) continue;
+    block.proposal->aim(cloud_.t, cloud_.readings, source.power,
+                        {count, origin.data(), found.data(), log_weight.data()});
+    for (int k = 0; k < count; ++k) aimed_[which[k]] = log_weight[k];
+  }
+}
+
+/// Children first … last − 1 of the parents in taken_.
+void ParticleFilter::draw(Block& block, const Source& source, int first, int last, double share, double* x,
+                          double* log_weight) {
+  const int kept = block.proposal->kept();
+  std::array<const ParticleOrigin*, kMostTogether> origin;
+  std::array<const double*, kMostTogether> found;
+  for (; first < last; first += kMostTogether) {
+    const int count = std::min(kMostTogether, last - first);
+    for (int k = 0; k < count; ++k) {
+      const int parent = taken_[first + k];
+      origin[k] = &origin_[parent];
+      found[k] = aim_.data() + static_cast<std::ptrdiff_t>(parent) * kept;
+      block.random[k] =
+          Random(options_.seed ^ (kKernel + source.stage), cloud_.draw, static_cast<std::uint32_t>(first + k));
+    }
+    double* to = x + static_cast<std::ptrdiff_t>(first) * stored_;
+    block.proposal->draw(cloud_.t, cloud_.readings, source.power,
+                         {count, origin.data(), found.data(), block.random.data(), to, log_weight + first});
+    for (int k = 0; k < count; ++k) {
+      double& drawn = log_weight[first + k];
+      if (drawn > kNever) {
+        drawn += share - aimed_[taken_[first + k]];
+      } else {
+        std::copy_n(origin[k]->x, stored_, to + static_cast<std::ptrdiff_t>(k) * stored_);
+      }
+    }
+  }
 }
 
 /// Draws `count` particles from the kernels of others: which kernel, by what the readings say of it as far as they are
@@ -68,33 +113,15 @@ double ParticleFilter::aim(Block& block, const Source& source, int i, ParticleOr
 ///
 ///     parent i by wᵢ λᵢ,    child k:   w = Σ wᵢ λᵢ / count · p(y | x) p(n) / q(n) / λ
 bool ParticleFilter::spread(const Source& source, int count, double* x, double* log_weight) {
-  const int kept = blocks_[0].proposal->kept();
-  const auto aim_of = [&](int i) { return aim_.data() + static_cast<std::ptrdiff_t>(i) * kept; };
-  aim_.resize(static_cast<std::size_t>(particles()) * kept);
-  each(source.n, [&](Block& block, int first, int last) {
-    for (int i = first; i < last; ++i) {
-      aimed_[i] = source.log_weight[i] > kNever ? aim(block, source, i, origin_[i]) : kNever;
-      block.proposal->keep(aim_of(i));
-    }
-  });
+  aim_.resize(static_cast<std::size_t>(particles()) * blocks_[0].proposal->kept());
+  each(source.n, [&](Block& block, int first, int last) { aim(block, source, first, last); });
   for (int i = 0; i < source.n; ++i) chosen_[i] = aimed_[i] > kNever ? source.log_weight[i] + aimed_[i] : kNever;
   const double sum = weights(chosen_.data(), source.n, chosen_.data());
   if (!(sum > kNever)) return false;
   const double u = Random(options_.seed ^ kParents, cloud_.draw, static_cast<std::uint32_t>(source.stage)).uniform();
   systematic(chosen_.data(), source.n, u, count, taken_.data());
   const double share = sum - std::log(count);
-  each(count, [&](Block& block, int first, int last) {
-    for (int k = first; k < last; ++k) {
-      const int parent = taken_[k];
-      const ParticleOrigin& origin = origin_[parent];
-      block.proposal->recall(aim_of(parent));
-      const Random random(options_.seed ^ (kKernel + source.stage), cloud_.draw, static_cast<std::uint32_t>(k));
-      double* state = x + static_cast<std::ptrdiff_t>(k) * stored_;
-      const double drawn = block.proposal->draw(cloud_.t, origin, cloud_.readings, source.power, random, state);
-      log_weight[k] = drawn > kNever ? share + drawn - aimed_[parent] : kNever;
-      if (!(drawn > kNever)) std::copy_n(origin.x, stored_, state);
-    }
-  });
+  each(count, [&](Block& block, int first, int last) { draw(block, source, first, last, share, x, log_weight); });
   return *std::max_element(log_weight, log_weight + count) > kNever;
 }
 
@@ -112,12 +139,8 @@ bool ParticleFilter::is_lost() {
 /// Makes the kernels so much wider that one of them at least explains the readings.
 void ParticleFilter::widen(const Source& source) {
   for (int doublings = 0; doublings < kMostDoublings; ++doublings) {
-    each(source.n, [&](Block& block, int first, int last) {
-      ParticleOrigin origin;
-      for (int i = first; i < last; ++i) {
-        aimed_[i] = source.log_weight[i] > kNever ? aim(block, source, i, origin) : kNever;
-      }
-    });
+    aim_.resize(static_cast<std::size_t>(particles()) * blocks_[0].proposal->kept());
+    each(source.n, [&](Block& block, int first, int last) { aim(block, source, first, last); });
     if (*std::max_element(aimed_.begin(), aimed_.begin() + source.n) > kUnexplained) return;
     kernels_.widen(2);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "kinegraph/filter/particle_toys_test.hpp"
@@ -387,6 +388,24 @@ TEST(ParticleFilter, AllocatesNothingOnceItRuns) {
   run(100, 300);
   EXPECT_EQ(linear::test::allocations(), before);
   EXPECT_GT(filter->resamplings(), resamplings);
+}
+
+// Every stage costs something, and all together not more than the pushes; a stage that is not there costs next to
+// nothing.
+TEST(ParticleFilter, TellsWhereItsTimeGoes) {
+  const Pendulum space;
+  const Log log = simulate(space, Vector2d(0.5, 0), 0, 0.01, 50, 4);
+  ParticleOptions options;
+  options.resample = 1;
+  const auto filter = make(space, normal_start(200, Vector2d(0.5, 0), Vector2d(0.1, 0.1), 1), options);
+  const auto begin = std::chrono::steady_clock::now();
+  for (const Measurement& m : log.readings) ASSERT_TRUE(filter->push(m));
+  const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const ParticleFilter::StageTimes& times = filter->stage_times();
+  EXPECT_GT(times.move, 0);
+  EXPECT_GT(times.normalise, 0);
+  EXPECT_GT(times.resample, 0);
+  EXPECT_LE(times.move + times.normalise + times.resample, all);
 }
 
 TEST(ParticleFilter, RefusesWhatMakesNoSense) {

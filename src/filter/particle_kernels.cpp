@@ -65,6 +65,7 @@ void ParticleKernels::part(const double* x, const double* w, int n, int least) {
   count_ = 1;
   clusters_[0].first = 0;
   clusters_[0].last = static_cast<int>(order_.size());
+  clusters_[0].sorted = -1;
   for (int c = 0; c < count_;) {
     if (count_ == static_cast<int>(clusters_.size())) clusters_.emplace_back();
     if (divide(clusters_[c], clusters_[count_], least)) {
@@ -75,27 +76,37 @@ void ParticleKernels::part(const double* x, const double* w, int n, int least) {
   }
 }
 
+/// low_ and high_ of a cluster.
+void ParticleKernels::find_extent(const Cluster& cluster) {
+  const auto row = [&](int j) { return x_ + static_cast<std::ptrdiff_t>(order_[j]) * stored_; };
+  low_.assign(row(cluster.first), row(cluster.first) + stored_);
+  high_ = low_;
+  for (int j = cluster.first; j < cluster.last; ++j) {
+    const double* x = row(j);
+    for (int k = 0; k < stored_; ++k) low_[k] = std::min(low_[k], x[k]), high_[k] = std::max(high_[k], x[k]);
+  }
+}
+
 /// Cuts at the widest gap of the middle third; no part has fewer than `least`.
 bool ParticleKernels::divide(Cluster& cluster, Cluster& other, int least) {
   const int n = cluster.last - cluster.first;
   if (n < 2 * least) return false;
+  find_extent(cluster);
   int widest = -1;
   double most = 0;
   for (int k = 0; k < stored_; ++k) {
-    if (scale_[k] == 0) continue;
-    double low = x_[static_cast<std::ptrdiff_t>(order_[cluster.first]) * stored_ + k], high = low;
-    for (int j = cluster.first; j < cluster.last; ++j) {
-      const double value = x_[static_cast<std::ptrdiff_t>(order_[j]) * stored_ + k];
-      low = std::min(low, value), high = std::max(high, value);
-    }
-    if ((high - low) * scale_[k] > most) most = (high - low) * scale_[k], widest = k;
+    const double extent = (high_[k] - low_[k]) * scale_[k];  // no scale: all the same
+    if (extent > most) most = extent, widest = k;
   }
   if (widest < 0) return false;
   const auto value = [&](int i) { return x_[static_cast<std::ptrdiff_t>(i) * stored_ + widest]; };
-  std::sort(order_.begin() + cluster.first, order_.begin() + cluster.last, [&](int a, int b) {
-    const double va = value(a), vb = value(b);
-    return va < vb || (va == vb && a < b);
-  });
+  if (cluster.sorted != widest) {  // by value, then by number
+    keys_.resize(n);
+    for (int j = 0; j < n; ++j) keys_[j] = {value(order_[cluster.first + j]), order_[cluster.first + j]};
+    std::sort(keys_.begin(), keys_.end());
+    for (int j = 0; j < n; ++j) order_[cluster.first + j] = keys_[j].second;
+  }
+  cluster.sorted = other.sorted = widest;
   const int margin = std::max(least, n / 3);
   int cut = cluster.first + n / 2;
   double gap = value(order_[cut]) - value(order_[cut - 1]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "kinegraph/filter/state_space.hpp"
@@ -34,18 +35,22 @@ class ParticleKernels {
  private:
   struct Cluster {
     int first = 0, last = 0;  // of order_
+    int sorted = -1;          // by which number of x; −1: none
     Chart chart;
     MatrixXd P, root;
   };
   void part(const double* x, const double* w, int n, int least);
+  void find_extent(const Cluster& cluster);
   bool divide(Cluster& cluster, Cluster& other, int least);
   void fit(StateSpace& space, double t, const double* w, double width, const Chart& offered, Cluster& cluster);
 
   int stored_ = 0, count_ = 0;
   const double* x_ = nullptr;
   std::vector<int> order_;
-  std::vector<double> scale_;      // of each number of x; 0: all the same
-  std::vector<Cluster> clusters_;  // count_ in use
+  std::vector<double> low_, high_;            // of each number of x
+  std::vector<std::pair<double, int>> keys_;  // of particles to be sorted
+  std::vector<double> scale_;                 // of each number of x; 0: all the same
+  std::vector<Cluster> clusters_;             // count_ in use
   std::vector<Kernel> kernel_;
   MatrixXd delta_;
   VectorXd mean_;

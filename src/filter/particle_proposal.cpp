@@ -25,8 +25,9 @@ ParticleProposal::ParticleProposal(StateSpace& space, Proposal kind, double nois
   mean_.setZero(most);
   A_.setZero(most, most);
   normals_.resize(static_cast<std::size_t>(kMostTogether) * noises_);
-  delta_.setZero(space.tangent());
-  centre_.setZero(space.stored());
+  deltas_.resize(static_cast<std::size_t>(kMostTogether) * space.tangent());
+  states_.resize(static_cast<std::size_t>(kMostTogether) * space.stored());
+  read_.resize(static_cast<std::size_t>(kMostTogether) * kMostRows);
   for (const SensorInfo& sensor : space.sensors()) {
     const auto rows = static_cast<Eigen::Index>(sensor.channels.size());
     B_.push_back(MatrixXd::Zero(rows, noises_));
@@ -54,21 +55,32 @@ ParticleProposal::Responses& ParticleProposal::responses(const std::vector<Measu
   Responses& added = responses_.emplace_back();
   added.sensor = sensor;
   added.B.assign(kMostTogether, B_[sensor]);
+  added.H.assign(kMostTogether, H_[sensor]);
   return added;
+}
+
+/// y, and how it answers to the noise of a span.
+void ParticleProposal::ask(double t, double span, int count, const double* x,
+                           const std::vector<Measurement>& readings) {
+  for (int r = 0; r < static_cast<int>(readings.size()); ++r) {
+    Responses& told = responses(readings, r);
+    if (drawn_ > 0) {
+      space_.response_many(t, span, count, x, readings[r].sensor, told.y.data(), told.B.data(), told.good.data());
+    } else {
+      space_.predict_many(t, count, x, readings[r].sensor, told.y.data(), told.good.data());
+    }
+  }
 }
 
 void ParticleProposal::draw(double t, double span, const std::vector<Measurement>& readings, const Group& group) {
   const int count = group.count, stored = space_.stored();
   drawn_ = span > 0 ? noises_ : 0;
   const bool aims = kind_ == Proposal::optimal && drawn_ > 0;
-  for (int r = 0; aims && r < static_cast<int>(readings.size()); ++r) {
-    Responses& told = responses(readings, r);
-    space_.response_many(t, span, count, group.x, readings[r].sensor, told.y.data(), told.B.data(), told.good.data());
-  }
+  if (aims) ask(t, span, count, group.x, readings);
   for (int i = 0; i < count; ++i) {
     const double* x = group.x + static_cast<std::ptrdiff_t>(i) * stored;
     sums_ = group.sums, weight_ = group.sums ? group.weight[i] : 0;
-    guided_ = aims && !readings.empty() && guide(t, {x, span, nullptr}, x, readings, 1, i);
+    guided_ = aims && !readings.empty() && guide({x, span, nullptr}, readings, 1, i);
     told_[i] = guided_ || !group.sums || readings.empty();
     Random random = group.random[i];
     random.normal(zeta_.data(), drawn_);
@@ -79,61 +91,155 @@ void ParticleProposal::draw(double t, double span, const std::vector<Measurement
   sums_ = nullptr;
   good_.fill(true);
   if (span > 0) space_.disturb_many(t, span, count, group.x, normals_.data(), good_.data());
+  weigh_many(t, count, group.x, readings, 1);
   for (int i = 0; i < count; ++i) {
-    double e[kMostRows];
-    const double* x = group.x + static_cast<std::ptrdiff_t>(i) * stored;
-    group.log_weight[i] = good_[i] ? ratio_[i] + weigh(t, x, readings, 1, e) : kNever;
-    if (!told_[i] && group.log_weight[i] > kNever) tell(readings.back(), e, nullptr, group.weight[i], *group.sums);
+    group.log_weight[i] = good_[i] ? ratio_[i] + weighed_[i] : kNever;
+    if (told_[i] || !(group.log_weight[i] > kNever)) continue;
+    tell(readings.back(), misses_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows, nullptr, group.weight[i],
+         *group.sums);
   }
 }
 
-double ParticleProposal::aim(double t, const ParticleOrigin& origin, const std::vector<Measurement>& readings,
-                             double power) {
-  const double* x = origin.x;
-  drawn_ = origin.span > 0 ? noises_ : 0;
-  if (origin.kernel) {
-    const ParticleKernels::Kernel& k = *origin.kernel;
-    if (!space_.retract(t, k.origin, *k.chart, k.centre, centre_.data()) || !centre_.allFinite()) return kNever;
-    x = centre_.data();
-    drawn_ += space_.tangent();
+void ParticleProposal::aim(double t, const std::vector<Measurement>& readings, double power, const Aims& aims) {
+  aim_at_kernels(t, readings, power, aims);
+  // A kernel that is too wide for the machine: the particle alone.
+  std::array<ParticleOrigin*, kMostTogether> origin;
+  std::array<double*, kMostTogether> kept;
+  std::array<double, kMostTogether> log_weight;
+  std::array<int, kMostTogether> which;
+  int count = 0;
+  for (int i = 0; i < aims.count; ++i) {
+    if (aims.origin[i]->kernel && aims.log_weight[i] > kNever) continue;
+    aims.origin[i]->kernel = nullptr;
+    origin[count] = aims.origin[i], kept[count] = aims.kept[i], which[count++] = i;
   }
+  if (count == 0) return;
+  aim_as_points(t, readings, power, {count, origin.data(), kept.data(), log_weight.data()});
+  for (int k = 0; k < count; ++k) aims.log_weight[which[k]] = log_weight[k];
+}
+
+/// Those with a kernel, at its centre.
+void ParticleProposal::aim_at_kernels(double t, const std::vector<Measurement>& readings, double power,
+                                      const Aims& aims) {
+  const int stored = space_.stored();
+  std::array<int, kMostTogether> which;
+  int count = 0;
+  for (int i = 0; i < aims.count; ++i) {
+    aims.log_weight[i] = kNever;
+    const ParticleKernels::Kernel* k = aims.origin[i]->kernel;
+    if (!k) continue;
+    retractions_[count] = {k->origin, k->chart, k->centre};
+    charts_[count] = k->chart;
+    which[count++] = i;
+  }
+  if (count == 0) return;
+  const double span = aims.origin[which[0]]->span;
+  drawn_ = span > 0 ? noises_ : 0;
+  space_.retract_many(t, count, retractions_.data(), states_.data(), good_.data());
+  const bool sighted = !readings.empty() && power != 0;
+  for (int r = 0; sighted && r < static_cast<int>(readings.size()); ++r) {
+    Responses& told = responses(readings, r);
+    std::array<bool, kMostTogether> good;
+    space_.predict_many(t, count, states_.data(), charts_.data(), readings[r].sensor, told.y.data(), told.H.data(),
+                        good.data());
+    if (drawn_ > 0) {
+      space_.response_many(t, span, count, states_.data(), readings[r].sensor, told.y.data(), told.B.data(),
+                           told.good.data());
+      for (int k = 0; k < count; ++k) told.good[k] = told.good[k] && good[k];
+    } else {
+      told.good = good;
+    }
+  }
+  drawn_ += space_.tangent();
+  for (int k = 0; k < count; ++k) {
+    const double* x = states_.data() + static_cast<std::ptrdiff_t>(k) * stored;
+    const auto finite = [](double value) { return std::isfinite(value); };
+    if (!good_[k] || !std::all_of(x, x + stored, finite)) continue;
+    const int i = which[k];
+    aims.log_weight[i] = linear_weight(t, *aims.origin[i], x, readings, power, k);
+    keep(aims.kept[i]);
+  }
+}
+
+void ParticleProposal::aim_as_points(double t, const std::vector<Measurement>& readings, double power,
+                                     const Aims& aims) {
+  const int stored = space_.stored();
+  const double span = aims.origin[0]->span;
+  for (int k = 0; k < aims.count; ++k) {
+    std::copy_n(aims.origin[k]->x, stored, states_.data() + static_cast<std::ptrdiff_t>(k) * stored);
+  }
+  drawn_ = span > 0 ? noises_ : 0;
+  if (!readings.empty() && power != 0) ask(t, span, aims.count, states_.data(), readings);
+  for (int k = 0; k < aims.count; ++k) {
+    const double* x = states_.data() + static_cast<std::ptrdiff_t>(k) * stored;
+    aims.log_weight[k] = linear_weight(t, *aims.origin[k], x, readings, power, k);
+    keep(aims.kept[k]);
+  }
+}
+
+/// Log of the weight as far as the readings are linear, N(e; 0, B Bᵀ + R), less the constant of R.
+double ParticleProposal::linear_weight(double t, const ParticleOrigin& origin, const double* x,
+                                       const std::vector<Measurement>& readings, double power, int of_group) {
   guided_ = false;
   if (readings.empty() || power == 0) return 0;
-  guided_ = guide(t, origin, x, readings, power);
+  guided_ = guide(origin, readings, power, of_group);
   if (!guided_) {
-    double e[kMostRows];
-    return weigh(t, x, readings, power, e);
+    weigh_many(t, 1, x, readings, power);
+    return weighed_[0];
   }
-  // N(e; 0, B Bᵀ + R), less the constant of R
   double log_weight = -misfit_;
   for (int i = 0; i < drawn_; ++i) log_weight += 0.5 * mean_[i] * mean_[i] - std::log(A_(i, i));
   return std::isfinite(log_weight) ? log_weight : kNever;
 }
 
-double ParticleProposal::draw(double t, const ParticleOrigin& origin, const std::vector<Measurement>& readings,
-                              double power, Random random, double* x) {
-  random.normal(zeta_.data(), drawn_);
-  if (guided_) solve();
-  const double* n = guided_ ? n_.data() : zeta_.data();
-  const int noises = origin.span > 0 ? noises_ : 0;
-  if (origin.kernel) {
-    const ParticleKernels::Kernel& k = *origin.kernel;
-    const int d = space_.tangent();
-    for (int r = 0; r < d; ++r) {
-      delta_[r] = k.centre[r];
-      for (int c = 0; c <= r; ++c) delta_[r] += (*k.root)(r, c) * n[noises + c];
+void ParticleProposal::draw(double t, const std::vector<Measurement>& readings, double power, const Draws& draws) {
+  const int count = draws.count, stored = space_.stored(), d = space_.tangent();
+  if (count == 0) return;
+  const double span = draws.origin[0]->span;
+  const int noises = span > 0 ? noises_ : 0;
+  std::array<int, kMostTogether> which;
+  int kernels = 0;
+  for (int i = 0; i < count; ++i) {
+    recall(draws.kept[i]);
+    Random random = draws.random[i];
+    random.normal(zeta_.data(), drawn_);
+    if (guided_) solve();
+    const double* n = guided_ ? n_.data() : zeta_.data();
+    ratio_[i] = guided_ ? log_density_ratio() : 0;
+    std::copy_n(n, noises, normals_.data() + static_cast<std::ptrdiff_t>(i) * noises);
+    const ParticleKernels::Kernel* k = draws.origin[i]->kernel;
+    if (!k) {
+      std::copy_n(draws.origin[i]->x, stored, draws.x + static_cast<std::ptrdiff_t>(i) * stored);
+      continue;
     }
-    if (!space_.retract(t, k.origin, *k.chart, delta_.data(), x)) return kNever;
+    double* delta = deltas_.data() + static_cast<std::ptrdiff_t>(kernels) * d;
+    for (int r = 0; r < d; ++r) {
+      delta[r] = k->centre[r];
+      for (int c = 0; c <= r; ++c) delta[r] += (*k->root)(r, c) * n[noises + c];
+    }
+    retractions_[kernels] = {k->origin, k->chart, delta};
+    which[kernels++] = i;
+  }
+  std::array<bool, kMostTogether> fine;
+  fine.fill(true);
+  if (kernels > 0) space_.retract_many(t, kernels, retractions_.data(), states_.data(), good_.data());
+  for (int k = 0; k < kernels; ++k) {
+    fine[which[k]] = good_[k];
+    const double* x = good_[k] ? states_.data() + static_cast<std::ptrdiff_t>(k) * stored : draws.origin[which[k]]->x;
+    std::copy_n(x, stored, draws.x + static_cast<std::ptrdiff_t>(which[k]) * stored);
+  }
+  good_.fill(true);
+  if (noises > 0) space_.disturb_many(t, span, count, draws.x, normals_.data(), good_.data());
+  if (power == 0) {
+    std::fill_n(weighed_.data(), count, 0.0);
   } else {
-    std::copy_n(origin.x, space_.stored(), x);
+    weigh_many(t, count, draws.x, readings, power);
   }
-  if (noises > 0 && !space_.disturb(t, origin.span, x, n)) return kNever;
-  for (int i = 0; i < space_.stored(); ++i) {
-    if (!std::isfinite(x[i])) return kNever;
+  for (int i = 0; i < count; ++i) {
+    const double* x = draws.x + static_cast<std::ptrdiff_t>(i) * stored;
+    const bool finite = std::all_of(x, x + stored, [](double value) { return std::isfinite(value); });
+    draws.log_weight[i] = fine[i] && good_[i] && finite ? weighed_[i] + ratio_[i] : kNever;
   }
-  double e[kMostRows];
-  const double log_weight = power == 0 ? 0 : weigh(t, x, readings, power, e);
-  return guided_ ? log_weight + log_density_ratio() : log_weight;
 }
 
 int ParticleProposal::kept() const { return 2 + static_cast<int>(mean_.size() * (mean_.size() + 3) / 2); }
@@ -156,21 +262,25 @@ void ParticleProposal::recall(const double* from) {
   }
 }
 
-/// −½ |y − h(x)|²_R; e: of the last reading.
-double ParticleProposal::weigh(double t, const double* x, const std::vector<Measurement>& readings, double power,
-                               double* e) {
-  double y[kMostRows], log_weight = 0;
+/// weighed_: −½ |y − h(x)|²_R; misses_: e of the last reading.
+void ParticleProposal::weigh_many(double t, int count, const double* x, const std::vector<Measurement>& readings,
+                                  double power) {
+  std::fill_n(weighed_.data(), count, 0.0);
+  std::array<bool, kMostTogether> good;
   for (const Measurement& reading : readings) {
     const SensorInfo& sensor = space_.sensors()[reading.sensor];
-    if (!space_.predict(t, x, reading.sensor, y)) return kNever;
-    innovation(sensor, reading.y.data(), y, e);
-    for (std::size_t row = 0; row < sensor.channels.size(); ++row) {
-      if (!std::isnan(reading.y[row])) {
-        log_weight -= 0.5 * power * e[row] * e[row] / variance(reading, static_cast<int>(row));
+    space_.predict_many(t, count, x, reading.sensor, read_.data(), good.data());
+    for (int i = 0; i < count; ++i) {
+      double* e = misses_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows;
+      innovation(sensor, reading.y.data(), read_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows, e);
+      for (std::size_t row = 0; row < sensor.channels.size(); ++row) {
+        if (!std::isnan(reading.y[row])) {
+          weighed_[i] -= 0.5 * power * e[row] * e[row] / variance(reading, static_cast<int>(row));
+        }
       }
+      if (!good[i] || !std::isfinite(weighed_[i])) weighed_[i] = kNever;
     }
   }
-  return std::isfinite(log_weight) ? log_weight : kNever;
 }
 
 // p(n) / q(n) of what was drawn last
@@ -183,10 +293,10 @@ double ParticleProposal::log_density_ratio() const {
   return 0.5 * squares - logs;
 }
 
-// n ~ N(A⁻¹ b, A⁻¹), b = Bᵀ R⁻¹ e.
-bool ParticleProposal::guide(double t, const ParticleOrigin& origin, const double* x,
-                             const std::vector<Measurement>& readings, double power, int of_group) {
-  double y[kMostRows], e[kMostRows];
+// n ~ N(A⁻¹ b, A⁻¹), b = Bᵀ R⁻¹ e, of what the particles of a group were asked. False: no answer.
+bool ParticleProposal::guide(const ParticleOrigin& origin, const std::vector<Measurement>& readings, double power,
+                             int of_group) {
+  double e[kMostRows];
   const int noises = origin.span > 0 ? noises_ : 0;
   misfit_ = 0;
   for (int c = 0; c < drawn_; ++c) {
@@ -194,11 +304,11 @@ bool ParticleProposal::guide(double t, const ParticleOrigin& origin, const doubl
     for (int r = c; r < drawn_; ++r) A_(r, c) = r == c;
   }
   for (const Measurement& reading : readings) {
+    const Responses& told = responses_[answer_[&reading - readings.data()]];
+    if (!told.good[of_group]) return false;
     MatrixXd& all = all_[reading.sensor];
     if (origin.kernel) {
-      MatrixXd& H = H_[reading.sensor];
-      const MatrixXd& S = *origin.kernel->root;
-      if (!space_.predict(t, x, *origin.kernel->chart, reading.sensor, y, H)) return false;
+      const MatrixXd &H = told.H[of_group], &S = *origin.kernel->root;
       for (int c = 0; c < S.cols(); ++c) {
         for (int row = 0; row < H.rows(); ++row) {
           double sum = 0;
@@ -207,31 +317,16 @@ bool ParticleProposal::guide(double t, const ParticleOrigin& origin, const doubl
         }
       }
     }
-    const MatrixXd* B = nullptr;
-    if (noises > 0) {
-      const Responses* known = of_group < 0 ? nullptr : &responses_[answer_[&reading - readings.data()]];
-      B = respond(t, origin, x, reading.sensor, known, of_group, y);
-      if (!B) return false;
-      for (int c = 0; c < noises; ++c) {
-        for (int row = 0; row < B->rows(); ++row) all(row, c) = (*B)(row, c);
-      }
-    } else if (!origin.kernel && !space_.predict(t, x, reading.sensor, y)) {
-      return false;
+    const MatrixXd& B = told.B[of_group];
+    for (int c = 0; c < noises; ++c) {
+      for (int row = 0; row < B.rows(); ++row) all(row, c) = B(row, c);
     }
+    const double* y = told.y.data() + static_cast<std::ptrdiff_t>(of_group) * kMostRows;
     innovation(space_.sensors()[reading.sensor], reading.y.data(), y, e);
     answer(reading, all, e, power);
-    if (sums_ && &reading == &readings.back()) tell(reading, e, B, weight_, *sums_);
+    if (sums_ && &reading == &readings.back()) tell(reading, e, noises > 0 ? &B : nullptr, weight_, *sums_);
   }
   return factor();
-}
-
-// y and B of a sensor: asked for, or known already for a whole group. Null: no answer.
-const MatrixXd* ParticleProposal::respond(double t, const ParticleOrigin& origin, const double* x, int sensor,
-                                          const Responses* known, int of_group, double* y) {
-  if (!known) return space_.response(t, origin.span, x, sensor, y, B_[sensor]) ? &B_[sensor] : nullptr;
-  if (!known->good[of_group]) return nullptr;
-  std::copy_n(known->y.data() + static_cast<std::ptrdiff_t>(of_group) * kMostRows, kMostRows, y);
-  return &known->B[of_group];
 }
 
 // A += Bᵀ R⁻¹ B, b += Bᵀ R⁻¹ e

@@ -59,13 +59,25 @@ class ParticleProposal {
 
   /// In two steps, with the readings in sight whatever the kind: log of the weight as far as the readings are linear
   /// (−∞: no answer), then as many draws as wanted, each of which returns the log of the exact weight.
-  double aim(double t, const ParticleOrigin& origin, const std::vector<Measurement>& readings, double power);
-  double draw(double t, const ParticleOrigin& origin, const std::vector<Measurement>& readings, double power,
-              Random random, double* x);
-  /// What the last aim() has found, for draws that come later: kept() numbers.
+  /// Of several at once, up to kMostTogether; all with the same span. `kept`: what is found of each, for draws that
+  /// come later, kept() numbers.
+  struct Aims {
+    int count = 0;
+    ParticleOrigin* const* origin = nullptr;  ///< a kernel that is too wide for the machine is given up
+    double* const* kept = nullptr;
+    double* log_weight = nullptr;
+  };
+  void aim(double t, const std::vector<Measurement>& readings, double power, const Aims& aims);
+  struct Draws {
+    int count = 0;
+    const ParticleOrigin* const* origin = nullptr;
+    const double* const* kept = nullptr;
+    const Random* random = nullptr;
+    double* x = nullptr;           ///< one after the other
+    double* log_weight = nullptr;  ///< −∞: no answer, and x is nothing
+  };
+  void draw(double t, const std::vector<Measurement>& readings, double power, const Draws& draws);
   int kept() const;
-  void keep(double* to) const;
-  void recall(const double* from);
 
  private:
   /// What several particles say of one reading.
@@ -73,19 +85,23 @@ class ParticleProposal {
     int sensor = 0;
     std::array<double, kMostTogether * kMostRows> y;
     std::array<bool, kMostTogether> good;
-    std::vector<MatrixXd> B;
+    std::vector<MatrixXd> B, H;  ///< H: along the kernel's chart, where there is one
   };
 
   Responses& responses(const std::vector<Measurement>& readings, int reading);
-  bool guide(double t, const ParticleOrigin& origin, const double* x, const std::vector<Measurement>& readings,
-             double power, int of_group = -1);
-  const MatrixXd* respond(double t, const ParticleOrigin& origin, const double* x, int sensor, const Responses* known,
-                          int of_group, double* y);
+  void ask(double t, double span, int count, const double* x, const std::vector<Measurement>& readings);
+  void aim_as_points(double t, const std::vector<Measurement>& readings, double power, const Aims& aims);
+  void aim_at_kernels(double t, const std::vector<Measurement>& readings, double power, const Aims& aims);
+  double linear_weight(double t, const ParticleOrigin& origin, const double* x,
+                       const std::vector<Measurement>& readings, double power, int of_group);
+  void weigh_many(double t, int count, const double* x, const std::vector<Measurement>& readings, double power);
+  void keep(double* to) const;
+  void recall(const double* from);
+  bool guide(const ParticleOrigin& origin, const std::vector<Measurement>& readings, double power, int of_group);
   void answer(const Measurement& reading, const MatrixXd& B, const double* e, double power);
   bool factor();
   void solve();
   double log_density_ratio() const;
-  double weigh(double t, const double* x, const std::vector<Measurement>& readings, double power, double* e);
   void tell(const Measurement& reading, const double* e, const MatrixXd* B, double weight, InnovationSums& sums) const;
   double variance(const Measurement& reading, int row) const;
 
@@ -96,12 +112,16 @@ class ParticleProposal {
   int drawn_ = 0;             // numbers in use: process noise, then the kernel's
   bool guided_ = false;       // else they are drawn blindly
   VectorXd zeta_, n_, mean_;  // mean_: Bᵀ R⁻¹ e, then L⁻¹ of it
-  VectorXd delta_, centre_;
-  MatrixXd A_;                         // its lower half, then L
-  double misfit_ = 0;                  // ½ |e|²_R before the draw
-  std::vector<MatrixXd> B_, H_, all_;  // of each sensor; all: B and H S side by side
-  std::vector<Responses> responses_;   // of a group
-  std::vector<int> answer_;            // which of them is that of a reading
+  std::vector<double> deltas_, states_, read_;
+  MatrixXd A_;                                            // its lower half, then L
+  double misfit_ = 0;                                     // ½ |e|²_R before the draw
+  std::vector<MatrixXd> B_, H_, all_;                     // of each sensor; all: B and H S side by side
+  std::array<double, kMostTogether> weighed_;             // log of the likelihood
+  std::array<double, kMostTogether * kMostRows> misses_;  // e of the last reading
+  std::array<StateSpace::Retraction, kMostTogether> retractions_;
+  std::array<const Chart*, kMostTogether> charts_;
+  std::vector<Responses> responses_;  // of a group
+  std::vector<int> answer_;           // which of them is that of a reading
   std::vector<double> normals_;
   std::array<double, kMostTogether> ratio_;
   std::array<bool, kMostTogether> told_, good_;

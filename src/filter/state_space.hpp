@@ -71,6 +71,18 @@ class StateSpace {
   virtual bool predict(double t, const double* x, const Chart& chart, int sensor, double* y, MatrixXd& H) = 0;
   /// How the reading would answer to disturb(t, h, x, n): y(n) ≈ y + B n. B: rows × noises.
   virtual bool response(double t, double h, const double* x, int sensor, double* y, MatrixXd& B) = 0;
+
+  // ---- many states in their charts, and what sensors read of many: as above
+  struct Retraction {
+    const double* x = nullptr;
+    const Chart* chart = nullptr;
+    const double* delta = nullptr;
+  };
+  virtual void retract_many(double t, int count, const Retraction* from, double* out, bool* good);
+  virtual void predict_many(double t, int count, const double* x, int sensor, double* y, bool* good);
+  /// Each in its chart.
+  virtual void predict_many(double t, int count, const double* x, const Chart* const* chart, int sensor, double* y,
+                            MatrixXd* H, bool* good);
 };
 
 /// y − prediction, the shorter way round for circular channels; channels that are not given stay NaN.

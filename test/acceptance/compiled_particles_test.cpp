@@ -1,0 +1,129 @@
+// Code made for one planar machine against the kernels that serve any: steps, kicks and sensors.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "kinegraph/base/random.hpp"
+#include "kinegraph/filter/natural_plant.hpp"
+#include "kinegraph/io/model_file.hpp"
+#include "kinegraph/task/branches.hpp"
+#include "kinegraph/task/compiled_packets.hpp"
+#include "kinegraph/task/machine.hpp"
+#include "test/shared.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+constexpr int kStates = 203;  // no multiple of eight
+constexpr double kStep = 5e-3;
+
+class PacketsByCode : public testing::TestWithParam<const char*> {
+ protected:
+  // one cache for all: what one test compiles the next one finds
+  static std::filesystem::path folder() {
+    return std::filesystem::temp_directory_path() / ("kinegraph_packets_test_" + std::to_string(getpid()));
+  }
+  static void SetUpTestSuite() {
+    std::filesystem::create_directories(folder());
+    setenv("XDG_CACHE_HOME", folder().c_str(), 1);
+  }
+  static void TearDownTestSuite() {
+    unsetenv("XDG_CACHE_HOME");
+    std::filesystem::remove_all(folder());
+  }
+  void SetUp() override {
+    const auto model = read_model(source_file(GetParam()));
+    ASSERT_TRUE(model) << model.failure().to_string();
+    MachineSettings settings;
+    auto made = make_machine(*model, settings);
+    ASSERT_TRUE(made) << made.failure().to_string();
+    machine_ = std::make_unique<Machine>(*std::move(made));
+    auto& plant = dynamic_cast<filter::NaturalPlant&>(machine_->plant());
+    const auto code =
+        CompiledPackets::make(machine_->model, plant.system(), plant.packets().program(), machine_->independent, {});
+    if (!code) GTEST_SKIP() << code.failure().to_string();
+    numeric_.reset(dynamic_cast<filter::MachineSpace*>(machine_->space->clone().release()));
+    plant.packets().use(*code);
+    make_states();
+  }
+  /// Along the machine's motion, kicked at random.
+  void make_states() {
+    const int size = numeric_->stored();
+    Eigen::VectorXd x = numeric_->state(machine_->q, machine_->v), next = x;
+    Random random(3);
+    std::vector<double> normal(numeric_->noises());
+    for (int k = 0; k < kStates; ++k) {
+      for (double& n : normal) n = 20 * random.normal();
+      ASSERT_TRUE(numeric_->advance(0, kStep, x.data(), next.data()));
+      x = next;
+      if (numeric_->disturb(0, kStep, next.data(), normal.data())) x = next;
+      states_.insert(states_.end(), x.data(), x.data() + size);
+    }
+    ASSERT_EQ(states_.size(), static_cast<std::size_t>(kStates) * size);
+  }
+  static double distance(const std::vector<double>& a, const std::vector<double>& b) {
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+    return worst;
+  }
+  static double size(const std::vector<double>& a) { return distance(a, std::vector<double>(a.size(), 0.0)); }
+
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<filter::MachineSpace> numeric_;
+  std::vector<double> states_;
+};
+
+TEST_P(PacketsByCode, StepsAreTheSame) {
+  std::vector<double> by_code(states_.size()), numeric(states_.size());
+  bool good[kStates], expected[kStates];
+  machine_->space->advance_many(0.1, kStep, kStates, states_.data(), by_code.data(), good);
+  numeric_->advance_many(0.1, kStep, kStates, states_.data(), numeric.data(), expected);
+  for (int i = 0; i < kStates; ++i) EXPECT_EQ(good[i], expected[i]) << i;
+  // The code goes onto the constraints along normals of the end, the kernels along those of the last stage: far less
+  // than the error of the step.
+  std::vector<double> half(states_.size()), whole(states_.size());
+  numeric_->advance_many(0.1, kStep / 2, kStates, states_.data(), half.data(), expected);
+  numeric_->advance_many(0.1 + kStep / 2, kStep / 2, kStates, half.data(), whole.data(), expected);
+  const double error = distance(numeric, whole);
+  EXPECT_LT(error, 1e-4 * size(numeric));
+  EXPECT_LT(distance(by_code, numeric), 0.1 * error);
+}
+
+TEST_P(PacketsByCode, KicksAreTheSame) {
+  std::vector<double> by_code = states_, numeric = states_,
+                      normal(static_cast<std::size_t>(kStates) * numeric_->noises());
+  bool good[kStates], expected[kStates];
+  Random random(5);
+  for (double& n : normal) n = random.normal();
+  machine_->space->disturb_many(0.1, kStep, kStates, by_code.data(), normal.data(), good);
+  numeric_->disturb_many(0.1, kStep, kStates, numeric.data(), normal.data(), expected);
+  for (int i = 0; i < kStates; ++i) EXPECT_EQ(good[i], expected[i]) << i;
+  EXPECT_LT(distance(by_code, numeric), 1e-4 * distance(numeric, states_));  // normals before and after the kick
+}
+
+TEST_P(PacketsByCode, SensorsAreTheSame) {
+  using Eigen::MatrixXd;
+  for (int s = 0; s < static_cast<int>(numeric_->sensors().size()); ++s) {
+    std::vector<double> y(kStates * filter::kMostRows, 0.0), expected_y = y, slopes, expected_slopes;
+    const auto rows = static_cast<Eigen::Index>(numeric_->sensors()[s].channels.size());
+    std::vector<MatrixXd> B(kStates, MatrixXd::Zero(rows, numeric_->noises())), expected_B = B;
+    bool good[kStates], expected[kStates];
+    machine_->space->response_many(0.1, kStep, kStates, states_.data(), s, y.data(), B.data(), good);
+    numeric_->response_many(0.1, kStep, kStates, states_.data(), s, expected_y.data(), expected_B.data(), expected);
+    for (int i = 0; i < kStates; ++i) {
+      EXPECT_EQ(good[i], expected[i]) << i;
+      slopes.insert(slopes.end(), B[i].data(), B[i].data() + B[i].size());
+      expected_slopes.insert(expected_slopes.end(), expected_B[i].data(), expected_B[i].data() + expected_B[i].size());
+    }
+    EXPECT_LT(distance(y, expected_y), 1e-11 * size(expected_y));
+    EXPECT_LT(distance(slopes, expected_slopes), 1e-10 * size(expected_slopes));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PacketsByCode, testing::Values("models/fourbar_gyro.yaml"));
+
+}  // namespace
+}  // namespace kinegraph::task

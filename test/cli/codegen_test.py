@@ -1,0 +1,108 @@
+"""The verb codegen and --compiled, as a user meets them: codegen_test.py PROGRAM [SUITE.TEST ...]"""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from program import PENDULUM, Cli
+
+
+class Codegen(Cli):
+    def setUp(self):
+        super().setUp()
+        self.write("pendulum.urdf", PENDULUM)
+
+    def test_writes_a_header_that_compiles(self):
+        text = self.good("codegen", "pendulum.urdf", "--problem", "forward", "--out", "p.hpp").out
+        self.assertRegex(text, r"(?m)^  function +pendulum_forward$")
+        self.assertIn("wrote p.hpp", text)
+        self.assertIn("inline double pendulum_forward(const double* q, const double* v, const double* tau, double* out)",
+                      self.read("p.hpp"))
+        if shutil.which("g++"):
+            self.write("main.cpp", '#include "p.hpp"\nint main() { double x[1] = {0}, y[1]; return pendulum_forward(x, x, x, y) > 0 ? 0 : 1; }\n')
+            subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"], cwd=self.folder, check=True)
+            subprocess.run([os.path.join(self.folder, "main")], check=True)
+
+    def test_json(self):
+        self.good("codegen", "pendulum.urdf", "--out", "p.hpp", "--json", "s.json")
+        summary = json.loads(self.read("s.json"))
+        self.assertEqual(summary["function"], "pendulum_inverse")
+        self.assertEqual(summary["operations"], summary["additions"] + summary["multiplications"] + summary["divisions"])
+        self.assertEqual(summary["bytes"], len(self.read("p.hpp").encode()))
+        text = self.good("codegen", "pendulum.urdf", "--out", "p.hpp", "--json", "-").out
+        self.assertEqual(json.loads(text)["verb"], "codegen")
+
+    def test_standard_output_carries_the_header_alone(self):
+        text = self.good("codegen", "pendulum.urdf", "--out", "-").out
+        self.assertTrue(text.startswith("// inverse dynamics"))
+        self.assertTrue(text.endswith("}\n"))
+
+    def test_names(self):
+        self.bad("error: name: must be letters, digits and single '_', no word of C++, is 'a b'; 'a_b' would do",
+                 "codegen", "pendulum.urdf", "--out", "p.hpp", "--name", "a b")
+        self.bad("error: name: must be letters, digits and single '_', no word of C++, is 'class'; 'robot_class' would do",
+                 "codegen", "pendulum.urdf", "--out", "p.hpp", "--name", "class")
+        name = "n" * 200
+        self.good("codegen", "pendulum.urdf", "--out", "p.hpp", "--name", name)
+        self.assertIn(f"inline double {name}(", self.read("p.hpp"))
+
+    def test_a_hostile_name_stays_text(self):
+        self.write("evil.urdf", PENDULUM.replace('name="bob"', 'name="&quot;); system(&quot;x"').replace(
+            'link="bob"', 'link="&quot;); system(&quot;x"'))
+        self.good("codegen", "evil.urdf", "--problem", "kinematics", "--out", "p.hpp")
+        self.assertNotIn("system(", self.read("p.hpp"))
+
+    def test_what_does_not_apply_is_refused(self):
+        self.bad("error: report: codegen has nothing to draw: 'kinegraph graph MODEL --report FILE.html' shows the order", "codegen", "pendulum.urdf", "--out", "p.hpp", "--report", "p.html")
+        self.assertNotIn("--report", self.good("codegen", "--help").out)
+        self.bad("error: out: is missing: kinegraph codegen MODEL --out FILE.hpp", "codegen", "pendulum.urdf")
+        self.bad("error: out, json: both name the file 'a'", "codegen", "pendulum.urdf", "--out", "a", "--json", "a")
+        self.bad("error: problem: must be one of forward, hybrid, inverse, kinematics, mass-matrix, is 'foward'; did you mean "
+                 "'forward'?", "codegen", "pendulum.urdf", "--out", "a", "--problem", "foward")
+        result = self.run_program("codegen", "pendulum.urdf", "--out", "nowhere/p.hpp")
+        self.assertEqual(result.status, 2)
+
+    def test_a_machine_without_code_leaves_no_file(self):
+        self.write("weightless.urdf", PENDULUM.replace('<mass value="2"/>', '<mass value="0"/>').replace(
+            'ixx="0.02" ixy="0" ixz="0" iyy="0.04" iyz="0" izz="0.04"', 'ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"'))
+        result = self.run_program("codegen", "weightless.urdf", "--problem", "forward", "--out", "p.hpp")
+        self.assertEqual(result.status, 1)
+        self.assertIn("no straight-line code", result.err)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "p.hpp")))
+
+
+class Compiled(Cli):
+    def setUp(self):
+        super().setUp()
+        self.write("pendulum.urdf", PENDULUM)
+        os.environ["XDG_CACHE_HOME"] = os.path.join(self.folder, "cache")
+        self.addCleanup(os.environ.pop, "XDG_CACHE_HOME")
+
+    def numbers(self, name):
+        return [[float(x) for x in line.split(",")] for line in self.read(name).splitlines()[1:]]
+
+    def test_simulate_and_inverse(self):
+        self.good("simulate", "pendulum.urdf", "--time", "0.2", "--out", "a.csv")
+        text = self.good("simulate", "pendulum.urdf", "--time", "0.2", "--compiled", "--out", "b.csv").out
+        self.assertRegex(text, r"accelerations by +(generated code of \d+ operations, compiled by|numeric elimination \()")
+        for a, b in zip(self.numbers("a.csv"), self.numbers("b.csv")):
+            for x, y in zip(a, b):
+                self.assertAlmostEqual(x, y, delta=1e-9)
+        text = self.good("inverse", "pendulum.urdf", "--motion", "a.csv", "--compiled", "--json", "-").out
+        self.assertRegex(json.loads(text)["code"], r"^(generated code of \d+ operations|numeric elimination \()")
+
+    def test_without_a_compiler(self):
+        os.environ["KINEGRAPH_CXX"] = "no-such-compiler"
+        self.addCleanup(os.environ.pop, "KINEGRAPH_CXX")
+        text = self.good("simulate", "pendulum.urdf", "--time", "0.1", "--compiled").out
+        self.assertIn("numeric elimination (no C++ compiler was found", text)
+
+    def test_where_it_has_no_meaning(self):
+        self.bad("error: compiled: is for robots and --formulation screw", "simulate", "fourbar.yaml", "--compiled")
+        self.bad("error: compiled: is for --filter particle alone", "estimate", "fourbar.yaml", "--log", "x.csv", "--compiled")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
