@@ -13,6 +13,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/io/settings_file.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 
@@ -49,6 +50,7 @@ class Identify final : public Verb {
            "solids.\n"
            "--kappa says how much the model is trusted against the readings: large, and the motion must follow the "
            "model.\n"
+           "Unless told it is made from the machine's inertia; 100 for links of some 100 g and 10 cm.\n"
            "--fit replay goes on from that answer to the one whose simulation, started once, stays nearest to the "
            "whole "
            "of each\n"
@@ -80,10 +82,8 @@ class Identify final : public Verb {
   std::string saved_text(const task::IdentifyResult& result) const;
   Done write_motions(const task::IdentifyResult& result, Summary& summary, const Progress& progress) const;
 
-  CommonOptions common_;
   std::vector<std::string> logs_, validate_, free_, bounds_, priors_, horizons_;
-  std::string step_, fit_ = "states", kappa_ = "100", compliance_ = "1e-8", relaxation_ = "20ms", loss_ = "none", from_,
-                     to_;
+  std::string step_, fit_ = "states", kappa_, compliance_ = "1e-8", relaxation_ = "20ms", loss_ = "none", from_, to_;
   std::string validate_from_, noise_, smoothing_ = "10", iterations_ = "30", compare_, columns_, save_;
   bool richardson_ = false, held_ = false;
 };
@@ -100,7 +100,9 @@ void Identify::declare(CLI::App& app) {
   app.add_option("--step", step_, "between states; default 10ms, or the sampling interval if that is longer")
       ->type_name("H");
   app.add_option("--fit", fit_, "what is made small, see below; default states")->type_name("states|replay");
-  app.add_option("--kappa", kappa_, "weight of impulses that the model misses, see below; default 100")->type_name("K");
+  app.add_option("--kappa", kappa_,
+                 "weight of impulses that the model misses, see below; default: as the machine's inertia asks")
+      ->type_name("K");
   app.add_option("--compliance", compliance_, "of constraints, m/N; default 1e-8")->type_name("E");
   app.add_option("--relaxation", relaxation_, "time in which errors of constraints are taken back; default 20ms")
       ->type_name("T");
@@ -114,14 +116,17 @@ void Identify::declare(CLI::App& app) {
           "FILE.csv");
   app.add_option("--validate-from", validate_from_, "what is later in the recordings is not fitted but foretold")
       ->type_name("T");
-  repeats(app.add_option("--horizon", horizons_, "also predict so far ahead, from every state; may be repeated"), "T");
+  repeats(app.add_option("--horizon", horizons_,
+                         "also predict so far ahead, from states by all readings and by those before; may be repeated"),
+          "T");
   app.add_flag("--held", held_, "recorded inputs keep each value until the next, as a controller's commands do");
   app.add_flag("--richardson", richardson_, "also at half the step, extrapolated to none");
   app.add_option("--compare", compare_, "friction of joints in several forms, see below")->type_name("NAME,...");
   app.add_option("--columns", columns_, "names for the columns of the logs, the first is t")->type_name("t,NAME,...");
   app.add_option("--smoothing", smoothing_, "cut-off of the filter for the first guess, default 10 Hz")
       ->type_name("HZ");
-  app.add_option("--iterations", iterations_, "the most, default 30")->type_name("N");
+  app.add_option("--iterations", iterations_, "the most of a stage (large kappa and replays take several), default 30")
+      ->type_name("N");
   app.add_option("--save", save_, "write what was fitted, for --set @FILE")->type_name("FILE");
   common_.declare(app, true);
 }
@@ -240,7 +245,7 @@ Result<std::vector<Trajectory>> Identify::read_tables(const std::vector<std::str
   csv.progress = progress;
   std::vector<Trajectory> tables;
   for (const std::string& file : files) {
-    Result<Trajectory> table = read_csv(file, csv);
+    Result<Trajectory> table = read_table(common_.embedding, file, csv);
     if (!table) return table.failure();
     tables.push_back(*std::move(table));
   }
@@ -289,15 +294,15 @@ Done Identify::run() {
 
   Result<Outputs> outputs = Outputs::open(common_);
   if (!outputs) return outputs.failure();
-  std::optional<OutputFile> saved;
+  std::optional<SideFile> saved;
   if (!save_.empty()) {
-    Result<OutputFile> file = OutputFile::create(save_);
+    Result<SideFile> file = SideFile::create(common_.embedding, save_);
     if (!file) return file.failure();
     saved.emplace(*std::move(file));
   }
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
-  ProgressBar bar("identify", common_.quiet);
+  ProgressBar bar("identify", common_);
   const auto recordings = read_tables(logs_, bar.callback());
   if (!recordings) return recordings.failure();
   const auto held_out = read_tables(validate_, bar.callback());
@@ -306,7 +311,7 @@ Done Identify::run() {
   options.keep = outputs->has_trajectory();
   const Result<task::IdentifyResult> result = task::identify(*model, *recordings, *held_out, options);
   if (!result) return result.failure();
-  for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : result->summary.warnings) common_.warn("warning: " + warning);
   if (ReportContent* report = outputs->show(*model, command)) {
     for (const std::string& log : logs_) report->page.inputs.emplace_back("log", log);
     for (const std::string& log : validate_) report->page.inputs.emplace_back("held out", log);
@@ -314,8 +319,7 @@ Done Identify::run() {
   }
   Summary summary = summarize_identify(common_.model, result->summary);
   if (saved) {
-    saved->write(saved_text(*result));
-    if (Done done = saved->finish(); !done) return done;
+    if (Done done = saved->write(saved_text(*result)); !done) return done;
     summary.add_text(fmt::format("  wrote {}: {} numbers\n", save_, result->fitted.size() + result->start.size()));
   }
   if (Done done = write_motions(*result, summary, bar.callback()); !done) return done;

@@ -161,6 +161,7 @@ void add_checks(const Found& found, Summary& summary) {
     Json ahead = Json::array();
     for (std::size_t i = 0; i < c.horizons.size(); ++i) {
       ahead.push_back({{"horizon", c.horizons[i]}, {"channels", errors_json(c.ahead[i])}});
+      if (i < c.filtered.size()) ahead.back()["channels_by_past"] = errors_json(c.filtered[i]);
     }
     json.push_back({{"file", c.file},
                     {"from", c.from},
@@ -180,6 +181,11 @@ void add_checks(const Found& found, Summary& summary) {
       for (const identify::ChannelError& e : c.ahead[i]) {
         table.add({file, fmt::format("{:g} s ahead", c.horizons[i]), e.name, number(e.rmse, 3), number(e.r_squared, 5),
                    number(e.persistence, 5), e.unit});
+      }
+      for (const identify::ChannelError& e :
+           i < c.filtered.size() ? c.filtered[i] : std::vector<identify::ChannelError>{}) {
+        table.add({file, fmt::format("{:g} s ahead, by readings before", c.horizons[i]), e.name, number(e.rmse, 3),
+                   number(e.r_squared, 5), number(e.persistence, 5), e.unit});
       }
     }
   }
@@ -233,6 +239,7 @@ Summary summarize_identify(const std::string& model, const Found& found) {
       .add("knots", found.knots, "states")
       .add("step", found.step, "step", "s")
       .add("coordinates", found.coordinates, "free coordinates")
+      .add("fit", found.fit, "fit")
       .add("kappa", found.kappa, "kappa")
       .add("kappa_found", found.kappa_found, "… as the residuals have it")
       .add("iterations", found.iterations, "iterations")

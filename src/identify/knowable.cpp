@@ -264,7 +264,8 @@ void Analysis::describe_quantities() {
     each.deviation = std::sqrt(std::max(covariance_(at, at), 0.0));
     if (sandwich_.size()) each.sandwich = std::sqrt(std::max(sandwich_(at, at), 0.0));
     const double deviation = std::max(*each.deviation, each.sandwich.value_or(0));
-    each.weak = deviation > options_.weak * std::abs(each.value);
+    const double size = evidence_.sizes.size() ? evidence_.sizes[at] : 0;
+    each.weak = deviation > options_.weak * std::max(std::abs(each.value), size);
     if (each.weak) each.remark = "weakly known";
   }
 }

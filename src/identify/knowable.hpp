@@ -16,6 +16,9 @@ struct Evidence {
   Eigen::MatrixXd slopes;  ///< ∂ quantities / ∂ x; empty: they are x
   /// A change of each quantity that would matter: its prior range, or its size. Empty or 0: |value|, or 1 if that is 0.
   Eigen::VectorXd scales;
+  /// Of quantities that may well be 0, as the parts of a direction are: beside what they are large or small. Empty or
+  /// 0: beside themselves.
+  Eigen::VectorXd sizes;
 };
 
 struct KnowableOptions {

@@ -55,6 +55,17 @@ TEST(Knowable, DeviationsAndCorrelationsOfWhatIsSeen) {
   EXPECT_TRUE(found.correlated.empty());
 }
 
+/// The part of a direction that is 0, as of a level ground, is known well beside the whole.
+TEST(Knowable, ZeroIsKnownBesideItsSize) {
+  Evidence given = evidence(MatrixXd::Identity(2, 2), numbers({1e-4, 1e-4}), 0.01);
+  EXPECT_TRUE(what_is_knowable(given).quantities[0].weak);
+  given.sizes = numbers({9.81, 0});
+  const Knowable found = what_is_knowable(given);
+  EXPECT_FALSE(found.quantities[0].weak);
+  EXPECT_TRUE(found.quantities[0].remark.empty());
+  EXPECT_TRUE(found.quantities[1].weak);
+}
+
 TEST(Knowable, StronglyCorrelatedPairsAreListed) {
   const MatrixXd seen = (MatrixXd(3, 3) << 1, 1, 0, 0, 0.02, 0, 0, 0, 1).finished();
   const Knowable found = what_is_knowable(evidence(seen, numbers({1, 1, 1}), 1e-3));

@@ -133,16 +133,24 @@ struct Predictor::Implementation {
 
   /// The state at knot k as sub-steps have it: vₖ is the mean over the step before, that is what it was half a step
   /// ago; of a finer step it is what it was half a finer step ago.
-  void start(int k) {
-    std::copy_n(pose(k), q.size(), q.data());
-    velocity(k, before);
-    if (options.substeps > 1 && k < steps()) {
-      velocity(k + 1, after);
-      before += 0.5 * (1 - 1.0 / options.substeps) * (after - before);
-    }
+  void start(int k, const std::vector<double>* starts = nullptr) {
     grips.assign(mechanism->freedoms().size(), maximal::Grip::none);
     reference = run.input[std::min(k, steps() - 1)].reference;
     target = VectorXd();
+    bool ahead = options.substeps > 1 && k < steps();
+    if (starts) {
+      const double* pair = starts->data() + 2 * static_cast<std::size_t>(k) * q.size();
+      std::copy_n(pair + q.size(), q.size(), q.data());
+      maximal::local(bodies(), pair, q.data(), before.data());
+      before /= step_before(k);
+      // what the motion does next is not known: what the machine would do is
+      ahead = ahead && stepper.advance(q.data(), before.data(), run.input[k], grips.data(), after.data());
+    } else {
+      std::copy_n(pose(k), q.size(), q.data());
+      velocity(k, before);
+      if (ahead) velocity(k + 1, after);
+    }
+    if (ahead) before += 0.5 * (1 - 1.0 / options.substeps) * (after - before);
   }
 
   /// One step of the run; `take(reading, y)` for every reading in it if `read`. False: not finite.
@@ -228,7 +236,7 @@ Replay Predictor::replay() {
   return out;
 }
 
-std::vector<ChannelError> Predictor::ahead(double horizon, int every) {
+std::vector<ChannelError> Predictor::ahead(double horizon, int every, const std::vector<double>* starts) {
   Implementation& is = *implementation_;
   std::vector<double> last(is.errors.size(), kNone);  // readings before the forecast
   std::vector<double> before;
@@ -247,7 +255,7 @@ std::vector<ChannelError> Predictor::ahead(double horizon, int every) {
       is.each(is.run.readings[i], is.run.readings[i].y.data(),
               [&](int channel, double, double y, double) { before[channel] = y; });
     }
-    is.start(k);
+    is.start(k, starts);
     bool finite = true;
     for (int j = k; finite && j <= end; ++j) {
       finite = is.go(j, j == end, [&](const Reading& reading, const double* y) {

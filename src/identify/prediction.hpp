@@ -44,8 +44,9 @@ class Predictor {
   /// From the state at the first knot to the end: the simulation error.
   Replay replay();
   /// From the state at every `every`-th knot: readings that are `horizon` ahead, up to one step more. A horizon below
-  /// one step is one step.
-  std::vector<ChannelError> ahead(double horizon, int every = 1);
+  /// one step is one step. `starts`: states to start from in place of those of the motion, as Problem::filtered() gives
+  /// them.
+  std::vector<ChannelError> ahead(double horizon, int every = 1, const std::vector<double>* starts = nullptr);
 
  private:
   struct Implementation;

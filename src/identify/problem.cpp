@@ -1,10 +1,12 @@
 #include "kinegraph/identify/problem.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "kinegraph/identify/problem_implementation.hpp"
+#include "kinegraph/identify/state_filter.hpp"
 
 namespace kinegraph::identify {
 namespace {
@@ -113,6 +115,7 @@ void Problem::Implementation::step_rows(const KnotPair& before, const KnotPair& 
 template <class Sink>
 double Problem::Implementation::visit(const std::vector<double>& poses, bool slopes, const Sink& sink) {
   impulse_cost = reading_cost = 0;
+  lost_step = lost_reading = -1;
   last = poses;
   reading_rows = 0;
   KnotPair *before = &pairs[0], *next = &pairs[1];
@@ -123,7 +126,7 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
   for (int k = 0; k < steps(); ++k) {
     const double* q = pose(poses, k);
     next->set(q, pose(poses, k + 1), length(k), slopes);
-    if (!step_residual(q, *before, *next, k)) return kInfinite;
+    if (!step_residual(q, *before, *next, k)) return lost_step = k, kInfinite;
     if (slopes) step_rows(*before, *next, k), sink(k, RowKind::step, rows);
     rows.clear();
     double fraction = -1;
@@ -131,6 +134,7 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
       const Reading& reading = run.readings[i];
       if (reading.fraction != fraction) between.set(q, *before, *next, fraction = reading.fraction, slopes);
       cost += readings.add(reading, between, plain[i].data(), slopes ? &rows : nullptr);
+      if (lost_reading < 0 && !std::isfinite(cost)) lost_reading = i;
       for (int c = 0; c < 6; ++c) {
         if (std::isnan(plain[i][c])) continue;
         ++reading_rows;
@@ -243,8 +247,65 @@ void Problem::follow(const MachinePoint& machine, std::vector<double>& poses) {
   }
 }
 
+std::vector<double> Problem::filtered(const MachinePoint& machine, const std::vector<double>& poses) {
+  Implementation& all = *implementation_;
+  all.set_machine(machine, true);
+  const int n = all.n, stored = all.mechanism->stored();
+  std::vector<double> out;
+  StateFilter filter;
+  filter.reset(n);
+  Eigen::VectorXd steps(2 * n);
+  bool told = true;
+  const auto keep = [&](int k) {
+    told = told && filter.solve(steps);
+    const std::size_t at = out.size();
+    out.resize(at + 2 * static_cast<std::size_t>(stored));
+    for (int i = 0; told && i < 2; ++i) {
+      maximal::retract(n / 6, all.pose(poses, k - 1 + i), steps.data() + i * n, out.data() + at + i * stored);
+    }
+  };
+  // The rows of a step lead to the next knot: they wait until readings at its own are counted.
+  RowBlock step;
+  int waiting = -1;
+  const auto leave = [&] {
+    if (waiting < 0) return;
+    filter.add_next(step);
+    told = told && filter.advance();
+    waiting = -1;
+  };
+  const double cost = all.visit(poses, true, [&](int k, RowKind kind, RowBlock& block) {
+    if (kind == RowKind::start) {
+      for (int r = 0; r < block.count(); ++r) filter.add(block.states(r), block.residual()[r]);
+      return;
+    }
+    if (kind == RowKind::step) {
+      if (waiting >= 0) keep(waiting), leave();
+      step = block, waiting = k;
+      return;
+    }
+    const auto later = [&](int r) {
+      return std::any_of(block.states(r) + 2 * n, block.states(r) + 3 * n, [](double x) { return x != 0; });
+    };
+    for (int r = 0; r < block.count(); ++r) {
+      if (!later(r)) filter.add(block.states(r), block.residual()[r]);
+    }
+    keep(k);
+    for (int r = 0; r < block.count(); ++r) {
+      if (later(r)) step.add(block.residual()[r]), std::copy_n(block.states(r), 3 * n, step.states(step.count() - 1));
+    }
+    leave();
+  });
+  if (waiting >= 0) keep(waiting);
+  if (!told || !std::isfinite(cost)) out.clear();
+  return out;
+}
+
 double Problem::impulse_cost() const {
   return implementation_->impulse_cost / (implementation_->root_kappa * implementation_->root_kappa);
+}
+bool Problem::is_finite() const {
+  const Implementation& all = *implementation_;
+  return all.lost_step < 0 && all.lost_reading < 0 && std::isfinite(all.impulse_cost + all.reading_cost);
 }
 double Problem::reading_cost() const { return implementation_->reading_cost; }
 long Problem::impulse_rows() const {

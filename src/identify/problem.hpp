@@ -55,7 +55,15 @@ class Problem {
   /// Poses that follow from the first two, if the model is hard; NaN from where they are not finite.
   void follow(const MachinePoint& machine, std::vector<double>& poses);
 
+  /// What the rows up to each knot 0 … K − 1 alone tell of the state there, to first order about `poses`: the poses of
+  /// the knot before and of its own, one after the other (2 × 7 numbers per body and knot). Readings that were taken
+  /// later do not count. Empty where the rows do not tell it. Not of a hard model.
+  std::vector<double> filtered(const MachinePoint& machine, const std::vector<double>& poses);
+
   // ---- of the last cost() or linearize()
+  /// Where and why it was infinite: "swing.csv: the model has no step at t = 0.12 s, where theta turns at 310 rad/s".
+  std::string fault() const;
+  bool is_finite() const;
   double impulse_cost() const;  ///< Σ |M (v⁺ − φ)|², without κ
   double reading_cost() const;  ///< Σ of squared readings' residuals, whitened
   long impulse_rows() const;

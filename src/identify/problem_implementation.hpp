@@ -52,6 +52,8 @@ struct Problem::Implementation {
   StartResponse response;  // of a hard model
   double impulse_cost = 0, reading_cost = 0;
   long reading_rows = 0;
+  int lost_step = -1;     // where there is no step, …
+  int lost_reading = -1;  // … or a residual that is not finite
 };
 
 }  // namespace kinegraph::identify

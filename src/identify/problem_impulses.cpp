@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
 #include <Eigen/Cholesky>
+#include <cmath>
 
 #include "kinegraph/identify/problem_implementation.hpp"
 #include "kinegraph/identify/problem_joint.hpp"
+#include "kinegraph/mechanics/maximal/conversion.hpp"
 
 namespace kinegraph::identify {
 
@@ -36,6 +40,37 @@ Eigen::MatrixXd Problem::impulse_residuals() const {
     out.col(k) = square.ldlt().solve(rows * all.impulses.col(k) / all.root_kappa).tail(f);
   }
   return out;
+}
+
+/// The joint that moves most at the step that is lost.
+std::string Problem::fault() const {
+  const Implementation& all = *implementation_;
+  const std::string file = all.run.file.empty() ? "" : all.run.file + ": ";
+  if (all.lost_reading >= 0) {
+    const Reading& reading = all.run.readings[all.lost_reading];
+    return fmt::format("{}the reading at t = {:g} s is compared with a number that is not finite", file, reading.t);
+  }
+  if (all.lost_step < 0) return file + "its sum is too large";
+  const maximal::Mechanism& mechanism = *all.mechanism;
+  const int k = all.lost_step;
+  const double t = all.run.times[k];
+  std::vector<double> twist(static_cast<std::size_t>(all.n));
+  const double *q = all.pose(all.last, k), *before = all.pose(all.last, k - 1);
+  maximal::local(all.n / 6, before, q, twist.data());
+  for (double& x : twist) x /= all.length(k - 1);
+  Eigen::VectorXd rates = Eigen::VectorXd::Zero(mechanism.tree().freedoms());
+  maximal::rates_of(mechanism, all.numbers, q, twist.data(), rates.data());
+  if (!rates.allFinite()) return fmt::format("{}there is no motion at t = {:g} s", file, t);
+  std::string fastest;
+  double most = -1;
+  for (const maximal::Freedom& freedom : mechanism.freedoms()) {
+    const double rate = std::abs(rates[freedom.velocity]);
+    if (rate <= most) continue;
+    most = rate;
+    fastest = fmt::format("{} moves at {:.3g} {}", mechanism.joints()[freedom.joint].name, rate,
+                          freedom.angular ? "rad/s" : "m/s");
+  }
+  return fmt::format("{}the model has no step at t = {:g} s{}{}", file, t, fastest.empty() ? "" : ", where ", fastest);
 }
 
 }  // namespace kinegraph::identify

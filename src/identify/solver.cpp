@@ -42,8 +42,7 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   machine_ = std::move(*first);
   for (std::size_t r = 0; r < problems_.size(); ++r) problems_[r].follow(machine_, poses_[r]);
   cost_ = linearize(machine_, x_, poses_);
-  if (!std::isfinite(cost_))
-    return Failure::no_answer("the first guess of the motion leaves residuals that are not finite");
+  if (!std::isfinite(cost_)) return no_start();
   report_.first_cost = cost_;
   remember();
   while (report_.why_stopped.empty()) {
@@ -63,6 +62,15 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   poses = poses_;
   if (!measure()) return Failure::no_answer("the motion cannot be told from the readings: " + undetermined_);
   return std::move(report_);
+}
+
+Failure Solver::no_start() const {
+  std::string why = "the parameters are too far from their priors";
+  for (const Problem& problem : problems_) {
+    if (!problem.is_finite()) why = problem.fault();
+  }
+  return Failure::no_answer("no fit starts from this model and recording: " + why +
+                            "; look at axes, signs, units and gains");
 }
 
 double Solver::prior_cost(const Eigen::VectorXd& x) const {

@@ -33,6 +33,7 @@ class Solver {
   Result<MachinePoint> approach(Eigen::VectorXd& d) const;
   bool is_small(const Eigen::VectorXd& d, double fall) const;
   double move(const MachinePoint& machine, const Eigen::VectorXd& d);
+  Failure no_start() const;
   void worsen();
   void stop(bool converged, const char* why);
   void remember();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/identify/natural_kappa.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 #include "kinegraph/task/identify_check.hpp"
 #include "kinegraph/task/identify_compare.hpp"
@@ -132,6 +133,7 @@ void Identification::summarize_fit() {
   out.readings = fit_->reading_rows();
   out.step = data_.options.step;
   out.kappa = options_.kappa;
+  out.fit = options_.fit;
   out.channels = residual_channels(*fit_, weights_);
   if (!report.converged) {
     out.warnings.push_back(fmt::format("not converged after {} iterations: {}", report.iterations, report.why_stopped));
@@ -143,6 +145,7 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   const Clock::time_point begin = Clock::now();
   const auto mechanism = mechanism_of(model);
   if (!mechanism) return mechanism.failure();
+  if (std::isnan(options_.kappa)) options_.kappa = identify::natural_kappa(**mechanism);
   const double step = options_.step > 0 ? options_.step : default_step(recordings_);
   Result<FitData> data = read_data(model, **mechanism, recordings_, held_out_, options_, step);
   if (!data) return data.failure();
@@ -185,7 +188,7 @@ Failure check_options(const IdentifyOptions& o) {
     check_rule(std::isfinite(value) && value >= 0, field, "must be >= 0", value, faults);
   };
   not_negative("step", o.step);
-  positive("kappa", o.kappa);
+  if (!std::isnan(o.kappa)) positive("kappa", o.kappa);
   not_negative("compliance", o.compliance);
   not_negative("relaxation", o.relaxation);
   positive("smoothing", o.smoothing);

@@ -17,7 +17,8 @@ struct IdentifyOptions {
   /// "states": motion and parameters together, the motion may miss the model (κ). "replay": then the motion follows the
   /// model from its start on, and what counts is the error of that simulation over the whole recording.
   std::string fit = "states";
-  double kappa = 100;         ///< how much impulses that the model misses count against errors of readings
+  /// How much impulses that the model misses count against errors of readings; NaN: identify::natural_kappa().
+  double kappa = std::numeric_limits<double>::quiet_NaN();
   double compliance = 1e-8;   ///< of constraints, m/N and rad/(N m)
   double relaxation = 0.02;   ///< s: in which an error of a constraint is taken back
   std::string loss = "none";  ///< of readings: none | huber | cauchy | tukey
@@ -71,8 +72,11 @@ struct IdentifySummary {
     double reached = 0;    ///< s: where it ended
     double cost = 0;       ///< per number read, states estimated, parameters as fitted
     std::vector<identify::ChannelError> replay;
+    Trajectory motion;  ///< of the replay, as IdentifyResult::motions; empty unless IdentifyOptions::keep
     std::vector<double> horizons;
-    std::vector<std::vector<identify::ChannelError>> ahead;  ///< per horizon
+    std::vector<std::vector<identify::ChannelError>> ahead;  ///< per horizon, from states that all readings tell
+    /// The same from states that the readings before each forecast tell; empty where they do not.
+    std::vector<std::vector<identify::ChannelError>> filtered;
   };
   struct Comparison {
     std::string name;
@@ -92,12 +96,12 @@ struct IdentifySummary {
   std::vector<Check> checks;  ///< recordings that were fitted, then those held out
   std::vector<Comparison> comparisons;
   std::vector<double> costs;  ///< per iteration
-  std::string why_stopped;
+  std::string why_stopped, fit;
   bool converged = false, richardson = false;
   int iterations = 0, coordinates = 0, fitted_runs = 0;
   long knots = 0, readings = 0;
   double step = 0, kappa = 0, first_cost = 0, cost = 0;
-  double kappa_found = 0;  ///< what the residuals make of it
+  double kappa_found = 0;  ///< what the residuals make of it; NaN of a replay, which has none
   double wall_s = 0, solve_s = 0;
   std::vector<std::string> warnings;
 };

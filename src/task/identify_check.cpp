@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/task/identify_motion.hpp"
+
 namespace kinegraph::task {
 
-IdentifySummary::Check check_run(const Fit& fit, int index, const identify::Weights& weights,
-                                 const IdentifyOptions& options, int substeps) {
+IdentifySummary::Check check_run(Fit& fit, int index, const identify::Weights& weights, const IdentifyOptions& options,
+                                 int substeps) {
   constexpr int kMostForecasts = 2000;
   IdentifySummary::Check check;
   const identify::Run& run = fit.runs[index];
@@ -23,14 +25,23 @@ IdentifySummary::Check check_run(const Fit& fit, int index, const identify::Weig
   check.complete = replay.complete;
   check.reached = run.times[replay.knots - 1];
   check.replay = std::move(replay.channels);
+  if (options.keep && replay.knots > 1) {
+    identify::Run reached = run;
+    reached.times.resize(replay.knots);
+    check.motion = motion_table(fit.machine, fit.parameters.shared_mechanism(), reached, replay.poses);
+  }
   const int every = std::max(1, run.knots() / kMostForecasts);
   check.horizons.push_back(run.step(0));
   for (const double horizon : options.horizons) check.horizons.push_back(horizon);
   for (const double horizon : check.horizons) check.ahead.push_back(predictor.ahead(horizon, every));
+  if (options.horizons.empty() || weights.hard) return check;
+  const std::vector<double> starts = fit.problems[index].filtered(fit.machine, fit.poses[index]);
+  if (starts.empty()) return check;
+  for (const double horizon : check.horizons) check.filtered.push_back(predictor.ahead(horizon, every, &starts));
   return check;
 }
 
-std::optional<Failure> add_checks(const Fit& fit, const FitData& data, const identify::Weights& weights,
+std::optional<Failure> add_checks(Fit& fit, const FitData& data, const identify::Weights& weights,
                                   const IdentifyOptions& options, int substeps, const Progress& progress,
                                   IdentifySummary& summary) {
   const auto count = static_cast<double>(data.runs.size() + data.held_out.size());
@@ -39,7 +50,7 @@ std::optional<Failure> add_checks(const Fit& fit, const FitData& data, const ide
     if (progress && !progress(static_cast<double>(i + 1) / count)) return Failure::interrupted();
   }
   if (data.held_out.empty()) return {};
-  const Result<Fit> motion = fit_motion(fit.machine.model, data.held_out, data.options, weights, options, {});
+  Result<Fit> motion = fit_motion(fit.machine.model, data.held_out, data.options, weights, options, {});
   if (!motion) return motion.failure();
   for (std::size_t i = 0; i < data.held_out.size(); ++i) {
     summary.checks.push_back(check_run(*motion, static_cast<int>(i), weights, options, substeps));

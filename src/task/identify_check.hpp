@@ -7,12 +7,13 @@
 
 namespace kinegraph::task {
 
-/// How well a machine foretells run `index` of a fit, from the states of that.
-IdentifySummary::Check check_run(const Fit& fit, int index, const identify::Weights& weights,
-                                 const IdentifyOptions& options, int substeps);
+/// How well a machine foretells run `index` of a fit, from the states of that, and with horizons also from states that
+/// know only what was read before.
+IdentifySummary::Check check_run(Fit& fit, int index, const identify::Weights& weights, const IdentifyOptions& options,
+                                 int substeps);
 
 /// Recordings that were fitted, and those held out, the states of which are estimated first.
-std::optional<Failure> add_checks(const Fit& fit, const FitData& data, const identify::Weights& weights,
+std::optional<Failure> add_checks(Fit& fit, const FitData& data, const identify::Weights& weights,
                                   const IdentifyOptions& options, int substeps, const Progress& progress,
                                   IdentifySummary& summary);
 

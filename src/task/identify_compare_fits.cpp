@@ -45,7 +45,7 @@ class Comparer {
 
   /// The fit and how well it foretells what was fitted; what is held out follows.
   std::optional<Failure> compare(const FrictionVariant& variant, const FitData* cut, IdentifySummary::Comparison& row) {
-    const Result<Fit> whole = fit_variant(variant, data_, nullptr);
+    Result<Fit> whole = fit_variant(variant, data_, nullptr);
     if (!whole) return whole.failure();
     row.converged = whole->report.converged;
     row.cost = whole->report.cost;
@@ -63,13 +63,13 @@ class Comparer {
     if (const auto failure = add_checks(*whole, fitted_only, weights, options_, 1, {}, found)) return *failure;
     row.replay = pooled(found.checks);
     if (!cut) return hold_out(*whole, data_, weights, row);
-    const Result<Fit> half = fit_variant(variant, *cut, nullptr);
+    Result<Fit> half = fit_variant(variant, *cut, nullptr);
     if (!half) return half.failure();
     return hold_out(*half, *cut, weights, row);
   }
 
  private:
-  std::optional<Failure> hold_out(const Fit& fitted, const FitData& data, const identify::Weights& weights,
+  std::optional<Failure> hold_out(Fit& fitted, const FitData& data, const identify::Weights& weights,
                                   IdentifySummary::Comparison& row) const {
     FitData later = data;
     later.runs.clear();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kinegraph/identify/natural_kappa.hpp"
+
 namespace kinegraph::task {
 namespace {
 
@@ -17,11 +19,12 @@ double total(const std::vector<identify::Problem>& problems, F f) {
 }
 
 /// Where κ is large the motion has to follow the model over the whole recording, and the way there is narrow: κ grows
-/// in stages, each of which starts from the motion of the one before. Shares of κ, the last is 1.
-std::vector<double> stages(double kappa) {
-  constexpr double kDirect = 1e4, kFactor = 100;
+/// in stages, each of which starts from the motion of the one before. Shares of κ, the last is 1. `large`: κ over what
+/// suits the machine.
+std::vector<double> stages(double large) {
+  constexpr double kDirect = 100, kFactor = 100;
   std::vector<double> shares = {1};
-  for (; kappa > kDirect; kappa /= kFactor) shares.insert(shares.begin(), shares.front() / kFactor);
+  for (; large > kDirect; large /= kFactor) shares.insert(shares.begin(), shares.front() / kFactor);
   return shares;
 }
 
@@ -31,7 +34,7 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
                                                const std::function<void(double share)>& make,
                                                const Progress& progress) {
   identify::SolverReport report;
-  const std::vector<double> shares = stages(options.kappa);
+  const std::vector<double> shares = stages(options.kappa / identify::natural_kappa(parameters.mechanism()));
   const double count = static_cast<double>(shares.size());
   for (std::size_t stage = 0; stage < shares.size(); ++stage) {
     make(shares[stage]);
@@ -237,12 +240,15 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
       problems.emplace_back(model, parameters.shared_mechanism(), run, regularization_of(options), now);
     }
   };
-  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, options, make, progress);
+  constexpr double kStates = 0.3;  // of the time of a replay, about
+  Result<identify::SolverReport> report =
+      solve_in_stages(parameters, problems, x, poses, options, make, part_of(progress, 0, weights.hard ? kStates : 1));
   if (!report) return report.failure();
   if (weights.hard) {
     const int before = report->iterations;
     const double seconds = report->seconds;
-    report = solve_replay(model, parameters, placed, weights, options, problems, x, poses, progress);
+    report =
+        solve_replay(model, parameters, placed, weights, options, problems, x, poses, part_of(progress, kStates, 1));
     if (!report) return report.failure();
     report->iterations += before;
     report->seconds += seconds;

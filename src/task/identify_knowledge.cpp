@@ -42,11 +42,14 @@ identify::Evidence evidence_of(const Fit& fit, const identify::SolverReport& rep
   const auto count = static_cast<Eigen::Index>(now.size());
   evidence.values.resize(count);
   evidence.scales.resize(count);
+  evidence.sizes.setZero(count);
+  const double gravity = fit.machine.numbers.segment<3>(maximal::Mechanism::kGravity).norm();
   evidence.slopes.resize(count, fit.parameters.size());
   for (Eigen::Index i = 0; i < count; ++i) {
     evidence.names.push_back(now[i].name);
     evidence.values[i] = now[i].value;
     evidence.scales[i] = std::abs(start[i].value != 0 ? start[i].value : now[i].value);
+    if (now[i].name.starts_with("gravity.")) evidence.scales[i] = evidence.sizes[i] = gravity;
     evidence.slopes.row(i) = now[i].slope.transpose();
   }
   return evidence;
@@ -121,7 +124,7 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
   const int freedoms = spatial_mobility(tree, tree.start_position()).freedoms;
   const identify::Weights found = reestimated(fit, weights, freedoms);
   const double unit = noise_unit(data.model.sensors, data.runs, weights);
-  summary.kappa_found = found.kappa * unit * unit;
+  summary.kappa_found = weights.hard ? kNone : found.kappa * unit * unit;
   double variance = 1;
   if (options.reestimate) {
     Result<identify::SolverReport> again = weighed_again(fit, data, found, options);
