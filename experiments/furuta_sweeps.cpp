@@ -2,10 +2,11 @@
 // then the same over the time step, the compliance of the joints and the weight κ.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/maximal_recording.hpp"
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 #include "kinegraph/task/identify.hpp"
 
 using namespace kinegraph;
@@ -37,6 +38,7 @@ task::IdentifyOptions options() {
   for (const Truth& truth : kTruth) options.free.push_back({truth.name});
   options.free[2].lower = -0.1;  // the step's bias may push it below zero: extrapolation needs to see how far
   options.step = 0.01;
+  options.kappa = 100;
   options.compliance = 1e-5;
   options.keep = false;
   return options;
@@ -55,12 +57,13 @@ struct Sweep {
 };
 
 /// Says at which values it did not converge, if there are any.
-void run(const Sweep& sweep, const Trajectory& recording) {
+void run(const Sweep& sweep, const Trajectory& recording, Record& page, const char* result_name) {
   Table table(fmt::format("furuta_{}", sweep.name), {sweep.label, "J_Azz", "J_Byy", "b₁", "b₂", "iterations"});
   report::Plot plot{fmt::format("Fitted over true value, over {}", sweep.label), sweep.label, "fitted / true", {}};
   plot.log_x = true;
   for (const char* name : {"J_Azz", "J_Byy", "b₁"}) plot.curves.push_back({name, {}, {}});
   std::string failed;
+  double least = INFINITY;
   for (const double x : sweep.at) {
     task::IdentifyOptions o = options();
     o.*sweep.option = x;
@@ -75,19 +78,25 @@ void run(const Sweep& sweep, const Trajectory& recording) {
     row.push_back(std::to_string(result->summary.iterations) + (result->summary.converged ? "" : " not converged"));
     if (!result->summary.converged) failed += fmt::format(" {:g}", x);
     table.add(row);
+    if (result->summary.converged) least = std::min(least, x);
     for (int i = 0; i < 3; ++i) {
       plot.curves[i].x.push_back(x);
       plot.curves[i].y.push_back(1 + relative(result->summary, i));
     }
   }
-  table.show();
-  draw(fmt::format("furuta_{}", sweep.name), plot);
+  page.show(result_name, table);
+  page.draw(result_name, fmt::format("furuta_{}", sweep.name), plot);
+  if (sweep.option == &task::IdentifyOptions::compliance) {
+    page.compare({result_name, "stiffest joints with which the fit converges: compliance", "m/N", 1e-5, least,
+                  "paper: stiffer ones fail; ours: the stiffest tried"});
+  }
   fmt::print("  not converged at:{}\n", failed.empty() ? " none" : failed);
 }
 
 }  // namespace
 
 int main() {
+  Record page("furuta_sweeps");
   RecordingPlan plan;
   plan.joints = {"theta1", "theta2"};
   const Trajectory recording = record(furuta(M_PI - 0.03), plan);
@@ -108,13 +117,19 @@ int main() {
   }
   fmt::print("Simulated Furuta pendulum, 40 s, noise 0.001 rad: {} iterations, {:.2f} s\n", found.iterations,
              found.solve_s);
-  table.show();
-  run({"step", "h in s", {0.02, 0.01, 0.005, 0.002}, &task::IdentifyOptions::step}, recording);
+  page.show("002 Fig. 6", table);
+  for (int i = 0; i < 4; ++i) {
+    page.compare({"002 Fig. 6", fmt::format("{}, extrapolated to no step", kTruth[i].name),
+                  i < 2 ? "kg m²" : "N m s/rad", kTruth[i].value, found.quantities[i].value,
+                  "paper: what the data was made with (Table G.5)"});
+  }
+  run({"step", "h in s", {0.02, 0.01, 0.005, 0.002}, &task::IdentifyOptions::step}, recording, page, "002 Fig. 6");
   fmt::print("Joints of growing stiffness (paper: works from 5e-4 to 1e-5, fails below)\n");
   run({"compliance",
        "compliance in m/N",
        {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10},
        &task::IdentifyOptions::compliance},
-      recording);
-  run({"kappa", "κ", {0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6}, &task::IdentifyOptions::kappa}, recording);
+      recording, page, "002 Fig. 6");
+  run({"kappa", "κ", {0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6}, &task::IdentifyOptions::kappa}, recording, page,
+      "002 Fig. 7");
 }

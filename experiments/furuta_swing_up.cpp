@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "experiments/maximal_recording.hpp"
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 #include "kinegraph/model/robot_settings.hpp"
 #include "kinegraph/task/identify.hpp"
 
@@ -31,9 +31,39 @@ const std::vector<std::pair<const char*, double>> kStarts = {
     {"pendulum.iyy", 0.01}, {"pendulum.izz", 0.01}, {"theta1.viscous", 1e-4}, {"theta2.viscous", 1e-4},
     {"theta1.dry", 1e-4},   {"theta2.dry", 1e-4},   {"theta1.gain", 0.1}};
 
+/// (002, Fig. 4): what is fitted, and the error that is left, over an option.
+void sweep(Record& page, const std::string& label, const std::vector<double>& at, double task::IdentifyOptions::*option,
+           task::IdentifyOptions options, const Model& guess, const Trajectory& recording) {
+  report::Plot values{
+      "Fitted over true inertia", label, "fitted / true", {{"J_Byy", {}, {}}, {"J_Azz + J_Bxx", {}, {}}}};
+  report::Plot errors{"Error of the readings", label, "RMS in rad", {{"θ₁", {}, {}}, {"θ₂", {}, {}}}};
+  values.log_x = errors.log_x = errors.log_y = true;
+  for (const double x : at) {
+    options.*option = x;
+    const auto fitted = task::identify(guess, {recording}, {}, options);
+    if (!fitted) continue;
+    const auto value = [&](const std::string& name) {
+      for (const auto& q : fitted->summary.quantities) {
+        if (q.name == name) return q.value;
+      }
+      return 0.0;
+    };
+    const double found[2] = {value("pendulum.iyy") / 0.004, (value("arm.izz") + value("pendulum.ixx")) / 0.0031};
+    for (std::size_t i = 0; i < 2; ++i) {
+      values.curves[i].x.push_back(x), errors.curves[i].x.push_back(x);
+      values.curves[i].y.push_back(found[i]);
+      errors.curves[i].y.push_back(fitted->summary.channels[i].rms);
+    }
+  }
+  const std::string name = option == &task::IdentifyOptions::kappa ? "kappa" : "compliance";
+  page.draw("002 Fig. 4", "swing_up_values_" + name, values, "only the sum of J_Azz and J_Bxx can be told");
+  page.draw("002 Fig. 4", "swing_up_errors_" + name, errors);
+}
+
 }  // namespace
 
 int main() {
+  Record page("furuta_swing_up");
   const Settings truth = {{"theta1.gain", 0.06}, {"theta1.dry", 0.002}, {"theta2.dry", 2e-4}};
   RecordingPlan plan;
   plan.joints = {"theta1", "theta2"};
@@ -49,6 +79,7 @@ int main() {
   for (const auto& [name, value] : kStarts) options.free.push_back({name});
   options.free.push_back({"gravity.direction"});
   options.step = 0.01;
+  options.kappa = 100;
   options.held = true;
   options.compliance = plan.regularization.compliance;
   options.keep = false;
@@ -69,7 +100,9 @@ int main() {
                q.identifiable ? fmt::format("{:.5g}", q.value) : "−",
                q.identifiable ? fmt::format("{:.2g}", q.sd) : "−", q.remark});
   }
-  table.show();
+  page.show("002 Table 4", table);
+  page.compare({"002 Table 4", "swing-up: iterations", "", 6, static_cast<double>(found.iterations)});
+  page.compare({"002 Table 4", "swing-up: time of the fit, one core", "s", 6.6, found.solve_s});
   for (const auto& c : found.unknown) fmt::print("  cannot be told: {}\n", c.text);
   for (const auto& c : found.known) fmt::print("  can be told: {} = {:.5g} ± {:.2g}\n", c.text, c.value, c.sd);
 
@@ -82,19 +115,36 @@ int main() {
     const double each = fitted->summary.solve_s / std::max(1, fitted->summary.iterations);
     lengths.add({figure(to), fmt::format("{:.4f}", each), fmt::format("{:.1f}", each / to * 0.01 * 1e6)});
   }
-  lengths.show();
+  page.show("002 Table 4", lengths);
 
+  report::Plot costs{"Cost over the iterations, of the first", "iteration", "cost", {}};
+  costs.log_y = true;
   Table replays("furuta_kappa_replay", {"κ", "replay RMSE θ₁ in rad", "θ₂ in rad", "iterations"});
+  report::Plot motions{"Open-loop replays of models fitted with different κ", "t in s", "θ₂ in rad", {}};
+  motions.curves.push_back(curve("recorded", recording, "theta2.q"));
   for (const double kappa : {1.0, 10.0, 1000.0, 10000.0}) {
     task::IdentifyOptions weighed = options;
     weighed.kappa = kappa;
+    weighed.keep = true;
     const auto fitted = task::identify(guess, {recording}, {}, weighed);
     if (!fitted || fitted->summary.checks.empty()) continue;
     std::vector<std::string> row = {fmt::format("{:g}", kappa)};
     for (const auto& channel : fitted->summary.checks[0].replay) row.push_back(fmt::format("{:.4f}", channel.rmse));
     row.push_back(std::to_string(fitted->summary.iterations));
     replays.add(row);
+    motions.curves.push_back(curve(fmt::format("κ = {:g}", kappa), fitted->summary.checks[0].motion, "theta2.q"));
+    report::Curve way{fmt::format("κ = {:g}", kappa), {}, {}};
+    for (const double cost : fitted->summary.costs) {
+      way.x.push_back(static_cast<double>(way.x.size()));
+      way.y.push_back(cost / fitted->summary.costs.front());
+    }
+    costs.curves.push_back(way);
   }
-  replays.show();
+  page.show("002 Fig. 5", replays);
+  page.draw("002 Fig. 5", "furuta_swing_up_replays", motions);
+  page.draw("002 Fig. 5", "furuta_swing_up_costs", costs);
+  sweep(page, "κ", {0.1, 1, 10, 100, 1e3, 1e4, 1e5}, &task::IdentifyOptions::kappa, options, guess, recording);
+  sweep(page, "compliance in m/N", {1e-6, 1e-5, 1e-4, 5e-4, 2e-3}, &task::IdentifyOptions::compliance, options, guess,
+        recording);
   return found.converged ? 0 : 1;
 }

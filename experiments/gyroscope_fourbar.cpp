@@ -164,6 +164,8 @@ Track Tracker::run(const Truth& truth, std::uint64_t seed) const {
     track.branch.push_back(filter->branches());
   }
   track.cpu_s = thread_seconds() - begun;
+  if (const auto* points = dynamic_cast<const filter::ParticleFilter*>(filter.get()))
+    track.stages = points->stage_times();
   return track;
 }
 

@@ -42,6 +42,7 @@ struct Track {
   std::vector<double> t, error, sd;         ///< of the crank angle, degrees
   std::vector<std::vector<double>> branch;  ///< probabilities
   double cpu_s = 0;
+  filter::ParticleFilter::StageTimes stages;  ///< without cells
 };
 
 /// The particle filter on one log, start unknown.

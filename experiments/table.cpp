@@ -46,12 +46,6 @@ void Table::show() const {
   }
 }
 
-void draw(const std::string& name, const report::Plot& plot) {
-  const std::string path = path_of(name + ".svg");
-  std::ofstream(path) << report::svg(plot);
-  fmt::print("  wrote {}\n", path);
-}
-
 std::string figure(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "-"; }
 
 double median(std::vector<double> values) {

@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "kinegraph/report/plot.hpp"
-
 namespace kinegraph::experiments {
 
 /// A table on the screen, and the same as CSV in out/experiments/NAME.csv.
@@ -13,14 +11,12 @@ class Table {
   Table(std::string name, std::vector<std::string> header) : name_(std::move(name)), rows_{std::move(header)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   void show() const;
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }  ///< the header first
 
  private:
   std::string name_;
   std::vector<std::vector<std::string>> rows_;
 };
-
-/// Writes out/experiments/NAME.svg and says so.
-void draw(const std::string& name, const report::Plot& plot);
 
 /// "0.0712", "−": three digits; what is not a number is a dash.
 std::string figure(double value);

@@ -7,11 +7,34 @@
 #include <cmath>
 
 #include "experiments/gyroscope_fourbar.hpp"
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 
 using namespace kinegraph::experiments;
 
+namespace {
+
+/// The crank as it was and as the filter has it.
+void draw_angle(Record& record, const Truth& truth, const Track& track, int branch) {
+  kinegraph::report::Curve estimate{"estimate", track.t, {}}, real{"truth", track.t, {}};
+  kinegraph::report::Band band{track.t, {}, {}};
+  for (std::size_t i = 0; i < track.t.size(); ++i) {
+    const double angle = truth.angle[std::lround(track.t[i] / truth.step)] * 180 / M_PI;
+    real.y.push_back(angle);
+    estimate.y.push_back(angle + track.error[i]);
+    const double sd = std::min(track.sd[i], 60.0);
+    band.low.push_back(estimate.y.back() - 2 * sd);
+    band.high.push_back(estimate.y.back() + 2 * sd);
+  }
+  record.draw(
+      "004 Fig. 11", fmt::format("friction_prototype_angle_{}", branch),
+      kinegraph::report::Plot{
+          fmt::format("Crank angle, assembly {}, ± 2 sd", branch), "t in s", "°", {estimate, real}, false, {band}});
+}
+
+}  // namespace
+
 int main() {
+  Record record("friction_prototype");
   constexpr int kSeeds = 100;
   constexpr double kTime = 10.98;
   fmt::print("Four-bar with friction that the filter does not know, 50 particles: {} seeds each\n", kSeeds);
@@ -24,6 +47,7 @@ int main() {
   settings.assumed_noise = 1;                               // Table 2
   settings.density = 4 / 0.125 * std::sqrt(settings.step);  // σ_a = 4 m/s² per step
   const Tracker tracker(assumed, settings);
+  kinegraph::report::Plot readings{"Readings of the gyroscope, without noise", "t in s", "°/s", {}};
   Table table("friction_prototype", {"assembly", "released at", "ms to P > 0.99, median", "90 % within", "paper",
                                      "right branch", "RMSE from 1 s in °", "% of real time"});
   for (int branch = 0; branch < tracker.branches(); ++branch) {
@@ -51,10 +75,23 @@ int main() {
           curve.y.push_back(track.branch[i][branch]);
         }
         plot.curves = {curve};
-        draw(fmt::format("friction_prototype_{}", branch), plot);
+        record.draw("004 Fig. 11", fmt::format("friction_prototype_{}", branch), plot);
+        draw_angle(record, truth, track, branch);
+        const std::string where = fmt::format(", assembly {}", branch);
+        record.compare({"004 Fig. 11", "time to P > 0.99, median" + where, "ms", 36, median(times)});
+        record.compare({"004 Fig. 11", "RMSE of the crank from 1 s on" + where, "°", NAN, rmse});
+        record.compare(
+            {"004 Fig. 11", "time of the filter over real time" + where, "%", 83.75, 100 * track.cpu_s / kTime});
+        kinegraph::report::Curve gyroscope{fmt::format("assembly {}", branch), {}, {}};
+        for (std::size_t i = 0; i < truth.gyroscope.size(); i += 6) {
+          gyroscope.x.push_back(static_cast<double>(i) * truth.step);
+          gyroscope.y.push_back(truth.gyroscope[i] * 180 / M_PI);
+        }
+        readings.curves.push_back(gyroscope);
       }
     }
   }
-  table.show();
+  record.draw("004 Fig. 10", "gyroscope_readings", readings, "simulated, both released at 60°");
+  record.show("004 Fig. 11", table);
   fmt::print("  paper: 83.75 % of real time\n");
 }

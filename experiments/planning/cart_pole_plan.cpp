@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/io/task_file.hpp"
 #include "kinegraph/task/plan.hpp"
@@ -31,13 +31,24 @@ Result<task::PlanResult> solve(const Case& c) {
   return task::plan(*model, *task, options);
 }
 
-report::Curve curve(const std::string& label, const Trajectory& motion, const std::string& name) {
-  return {label, motion.times(), motion.column(motion.find(name))};
+/// (003, Fig. 6c): the goals at 3 s and 6 s are met, in the plan and when its forces move the cart.
+void goals(Record& record, const task::PlanResult& result) {
+  report::Plot plot{"(c) Cart and pole, goals at 3 s and 6 s", "t in s", "m, rad", {}};
+  plot.curves = {curve("cart in m", result.motion, "cart.q"), curve("pole in rad", result.motion, "pole.q")};
+  record.draw("003 Fig. 6", "cart_pole_goals", plot, "as the planned forces move it, open loop");
+  record.draw("003 Fig. 6", "cart_pole_force",
+              report::Plot{"Force on the cart", "t in s", "N", {curve("force", result.trajectory, "cart.tau")}});
+  for (const task::GoalMiss& miss : result.summary.misses) {
+    record.compare({"003 Fig. 6",
+                    fmt::format("goal '{}' at {} s, {}: missed in the plan", miss.goal, miss.time, miss.what),
+                    miss.unit, NAN, miss.plan, fmt::format("open loop: {:.1e}", miss.roll_out)});
+  }
 }
 
 }  // namespace
 
 int main() {
+  Record record("cart_pole_plan");
   const Case cases[] = {{"2 s, hard", "cart_pole_swing_up.yaml", 0, 777.0301},
                         {"2 s, soft 1e-3", "cart_pole_swing_up.yaml", 1e-3, 0},
                         {"6 s, hard", "cart_pole_twice.yaml", 0, 1419.2494},
@@ -60,11 +71,13 @@ int main() {
                c.reference > 0 ? fmt::format("{:.5f}", s.solver.cost / c.reference) : "−",
                fmt::format("{:.1e}", s.solver.violation), fmt::format("{:.2e}", s.miss_max),
                std::to_string(s.solver.iterations), fmt::format("{:.3f}", s.solve_s)});
+    if (c.file == std::string("cart_pole_twice.yaml") && c.soft == 0) goals(record, *result);
     if (std::string(c.file) != "cart_pole_swing_up.yaml") continue;
     plot.curves.push_back(curve(fmt::format("{}: plan", c.label), result->trajectory, "pole.q"));
     plot.curves.push_back(curve(fmt::format("{}: rolled out", c.label), result->motion, "pole.q"));
   }
-  table.show();
-  draw("cart_pole_plan", plot);
+  record.show("003 Fig. 6", table);
+  record.draw("003 Fig. 6", "cart_pole_plan", plot,
+              "costs instead of equations (soft) promise what the torques do not do");
   return all ? 0 : 1;
 }

@@ -9,11 +9,12 @@
 #include <cstdlib>
 #include <vector>
 
+#include "experiments/record.hpp"
 #include "experiments/swinging_arm.hpp"
-#include "experiments/table.hpp"
 
 int main(int argc, char** argv) {
   using kinegraph::experiments::figure, kinegraph::experiments::SwingingArm;
+  kinegraph::experiments::Record record("arm_outliers");
   constexpr double kTime = 2;
   const SwingingArm arm(argc > 1 ? argv[1] : KINEGRAPH_SOURCE_DIR "/models/arm7.urdf", kTime, "out/experiments");
   fmt::print("{}: encoders and an IMU on the tool, {} s; 5 % of the encoder readings wrong by {} rad\n",
@@ -48,6 +49,6 @@ int main(int argc, char** argv) {
     table.add({c.name, c.loss, figure(1e3 * rmse), figure(ratio), figure(least), figure(largest), figure(iterations),
                figure(wall)});
   }
-  table.show();
+  record.show("Wrong readings of an arm: robust losses", table);
   fmt::print("  asked: robust ≤ 1.2 × the clean error, without a robust loss ≥ 3 × worse\n");
 }

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include "experiments/known_start.hpp"
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 
 using namespace kinegraph::experiments;
 
 int main() {
+  Record record("estimators");
   constexpr int kSeeds = 100, kSteps = 600;
   fmt::print("All estimators on the same {} logs: gyroscope 200 Hz 0.3 °/s, encoder 100 Hz 0.2°, start known to 2°\n",
              kSeeds);
@@ -19,7 +20,7 @@ int main() {
     table.add({contestant.name, figure(v.rmse), figure(v.nees[kSteps / 2]), figure(v.mean_nees),
                fmt::format("{:.0f} %", 100 * v.inside), fmt::format("{:.0f} %", 100 * v.converged), figure(v.step_us)});
   }
-  table.show();
+  record.show("All estimators on the same logs of a four-bar", table);
   fmt::print("  NEES per number of the state: 1 expected; the 95 % band over {} seeds is {:.2f} to {:.2f}\n", kSeeds,
              logs.band_low(), logs.band_high());
 }

@@ -1,5 +1,5 @@
 // Measured motions of real pendulums (../shared/data, where it is there): friction models of growing richness, each
-// fitted and then replayed open loop over the whole recording; and the inertia from five windows.
+// fitted and then replayed open loop over the whole recording.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "experiments/maximal_recording.hpp"
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/task/identify.hpp"
 
@@ -58,8 +58,8 @@ Model pendulum(double angle) {
                                 {"theta.stribeck_speed", 0.3}});
 }
 
-bool swing(const std::string& file, const std::vector<std::string>& columns, const std::vector<Friction>& frictions,
-           double step) {
+bool swing(Record& record, const std::string& file, const std::vector<std::string>& columns,
+           const std::vector<Friction>& frictions, double step) {
   const Trajectory recording = table_of(file, columns);
   const double first = recording.at(0, 0);
   Table table("pendulum_" + file.substr(9, 5), {"friction", "replay RMSE in rad", "asked", "best possible",
@@ -92,54 +92,26 @@ bool swing(const std::string& file, const std::vector<std::string>& columns, con
          half && half->summary.checks.size() > 1 ? fmt::format("{:.3g}", half->summary.checks[1].replay[0].rmse) : "−",
          std::to_string(whole->summary.iterations), fmt::format("{:.2f}", whole->summary.solve_s), fitted});
   }
-  table.show();
+  record.show("Friction of measured pendulums, replayed open loop", table);
   return all;
-}
-
-void windows(const Friction& friction) {
-  const Trajectory recording = table_of("pendulum_single_1kHz.csv", {"t", "-", "theta.q", "-"});
-  std::vector<double> found;
-  for (int i = 0; i < 5; ++i) {
-    task::IdentifyOptions options = options_of(friction, 0.01);
-    options.from = 10.0 * i;
-    options.to = 10.0 * (i + 1);
-    const auto result =
-        task::identify(pendulum(recording.at(static_cast<int>(10000.0 * i), 0)), {recording}, {}, options);
-    if (!result) continue;
-    for (const auto& q : result->summary.quantities) {
-      if (q.name == "rod.iyy") found.push_back(q.value + 0.1 * 0.114 * 0.114);
-    }
-  }
-  if (found.empty()) {
-    fmt::print("  no window could be fitted\n");
-    return;
-  }
-  const auto [low, high] = std::minmax_element(found.begin(), found.end());
-  fmt::print(
-      "  J about the hinge from {} windows of 10 s: {:.6f} to {:.6f} kg m², spread {:.2f} % (paper, its own "
-      "pendulum: 0.8 %)\n",
-      found.size(), *low, *high, 100 * (*high - *low) / *low);
 }
 
 }  // namespace
 
 int main() {
-  if (!std::filesystem::exists(kData)) {
-    fmt::print("the measured data is not here\n");
-    return 0;
-  }
+  Record record("pendulum_records");
+  if (!std::filesystem::exists(kData)) return record.skip("the measured data is not here");
   const identify::FreeParameter viscous{"theta.viscous"}, dry{"theta.dry"}, quadratic{"theta.quadratic"},
       stribeck{"theta.stribeck"}, speed{"theta.stribeck_speed", 0.02, 20};
   const Friction full{"dry + quadratic + Stribeck", {viscous, dry, quadratic, stribeck, speed}, 0.004, 0.0026};
-  bool all = swing("pendulum_single_1kHz.csv", {"t", "-", "theta.q", "-"},
+  bool all = swing(record, "pendulum_single_1kHz.csv", {"t", "-", "theta.q", "-"},
                    {{"viscous", {viscous}, 0.035, 0.0279},
                     {"dry", {viscous, dry}, 0.025, 0.0194},
                     {"dry + quadratic", {viscous, dry, quadratic}, 0.010, 0.0076},
                     full},
                    0.01);
-  all = swing("pendulum_small_2kHz.csv", {"t", "theta.q"},
+  all = swing(record, "pendulum_small_2kHz.csv", {"t", "theta.q"},
               {{"viscous", {viscous}, 1, 2.07e-3}, {"dry", {viscous, dry}, 6e-4, 5.1e-4}}, 0.002) &&
         all;
-  windows(full);
   return all ? 0 : 1;
 }

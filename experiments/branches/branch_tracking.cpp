@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "experiments/gyroscope_fourbar.hpp"
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 
 namespace {
 
@@ -31,7 +31,37 @@ TrackSettings paper(int particles, double assumed_noise) {
   return s;
 }
 
-void add_row(Table& table, const std::string& name, const std::string& branch, const std::vector<Score>& all) {
+/// One run: the crank as it was and as it was told, and the error, each with two standard deviations.
+void draw_run(Record& record, const Truth& truth, const Track& track, int branch) {
+  kinegraph::report::Plot angle{fmt::format("(a) Crank angle, assembly {}", branch), "t in s", "°", {}};
+  kinegraph::report::Plot error{fmt::format("(b) Error of the crank angle, assembly {}, ± 2 sd", branch),
+                                "t in s",
+                                "error in °",
+                                {{"error", track.t, {}}}};
+  kinegraph::report::Band about_angle{track.t, {}, {}}, about_error = about_angle;
+  kinegraph::report::Curve estimate{"estimate", track.t, {}}, real{"truth", track.t, {}};
+  for (std::size_t i = 0; i < track.t.size(); ++i) {
+    const double e = std::clamp(track.error[i], -180.0, 180.0), sd = std::min(track.sd[i], 90.0);
+    real.y.push_back(truth.angle[std::lround(track.t[i] / truth.step)] * 180 / M_PI);
+    estimate.y.push_back(real.y.back() + e);
+    about_angle.low.push_back(estimate.y.back() - 2 * sd);
+    about_angle.high.push_back(estimate.y.back() + 2 * sd);
+    about_error.low.push_back(std::clamp(e - 2 * sd, -30.0, 30.0));
+    about_error.high.push_back(std::clamp(e + 2 * sd, -30.0, 30.0));
+    error.curves[0].y.push_back(std::clamp(e, -30.0, 30.0));
+  }
+  angle.curves = {estimate, real};
+  angle.bands = {about_angle};
+  error.bands = {about_error};
+  record.draw("004 Fig. 7", fmt::format("branch_tracking_angle_{}", branch), angle);
+  record.draw("004 Fig. 7", fmt::format("branch_tracking_{}", branch), error);
+}
+
+struct Totals {
+  double converged = 0, rmse = 0, within_3 = 0;
+};
+
+Totals add_row(Table& table, const std::string& name, const std::string& branch, const std::vector<Score>& all) {
   std::vector<double> times, branch_times;
   double squares = 0, largest = 0;
   int converged = 0, right = 0;
@@ -47,11 +77,13 @@ void add_row(Table& table, const std::string& name, const std::string& branch, c
   table.add({name, branch, fmt::format("{:.0f} %", 100.0 * converged / static_cast<double>(all.size())),
              figure(std::sqrt(squares / converged)), figure(largest), figure(median(times)),
              figure(median(branch_times)), fmt::format("{} of {}", right, converged)});
+  return {100.0 * converged / static_cast<double>(all.size()), std::sqrt(squares / converged), median(times)};
 }
 
 }  // namespace
 
 int main() {
+  Record record("branch_tracking");
   fmt::print("Four-bar with a gyroscope on its longest bar, 0.3 °/s, start and branch unknown: {} seeds each\n",
              kSeeds);
   const kinegraph::Model model = fourbar();
@@ -64,23 +96,16 @@ int main() {
     const Tracker tracker(model, c.settings);
     for (int branch = 0; branch < tracker.branches(); ++branch) {
       const Truth truth = fall(model, branch, 0, 5);
-      add_row(table, c.name, std::to_string(branch), scores(tracker, truth, branch, kSeeds));
+      const Totals totals = add_row(table, c.name, std::to_string(branch), scores(tracker, truth, branch, kSeeds));
+      const std::string where = fmt::format("{}, assembly {}", c.name, branch);
+      record.compare({"004 Fig. 7", "time until the error stays below 3°, median; " + where, "s", 0.5, totals.within_3,
+                      "paper: one run, less than that"});
+      record.compare({"004 Fig. 7", "runs that converge; " + where, "%", NAN, totals.converged});
+      record.compare({"004 Fig. 7", "RMSE over the last 2 s; " + where, "°", NAN, totals.rmse});
       if (&c != &cases.front()) continue;
-      const Track track = tracker.run(truth, 0);
-      kinegraph::report::Plot plot{fmt::format("Error of the crank angle, assembly {}, ± 2 sd", branch),
-                                   "t in s",
-                                   "error in °",
-                                   {{"error", track.t, track.error}}};
-      kinegraph::report::Band band{track.t, {}, {}};
-      for (std::size_t i = 0; i < track.t.size(); ++i) {
-        band.low.push_back(std::clamp(track.error[i] - 2 * track.sd[i], -30.0, 30.0));
-        band.high.push_back(std::clamp(track.error[i] + 2 * track.sd[i], -30.0, 30.0));
-        plot.curves[0].y[i] = std::clamp(plot.curves[0].y[i], -30.0, 30.0);
-      }
-      plot.bands = {band};
-      draw(fmt::format("branch_tracking_{}", branch), plot);
+      draw_run(record, truth, tracker.run(truth, 0), branch);
     }
   }
-  table.show();
+  record.show("004 Fig. 7", table);
   fmt::print("  asked: ≥ 97 % converged, RMSE ≤ 0.1°, median time to 3° ≤ 0.2 s, the right branch in every such run\n");
 }

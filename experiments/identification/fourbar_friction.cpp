@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "experiments/maximal_recording.hpp"
-#include "experiments/table.hpp"
+#include "experiments/record.hpp"
 #include "kinegraph/task/identify.hpp"
 
 using namespace kinegraph;
@@ -21,6 +21,7 @@ double torque(double t, const std::vector<double>&, const std::vector<double>&) 
 }  // namespace
 
 int main() {
+  Record page("fourbar_friction");
   const Model machine = read("fourbar_friction.yaml", {});
   RecordingPlan plan;
   plan.time = 10;
@@ -62,6 +63,6 @@ int main() {
   }
   fmt::print("Four-bar with dry friction, 10 s, encoder on the crank: {} iterations, {:.2f} s\n",
              result->summary.iterations, result->summary.solve_s);
-  table.show();
+  page.show("Dry friction in a closed loop: the four-bar", table);
   return near ? 0 : 1;
 }

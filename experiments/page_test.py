@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""run.py and page.py on made-up programs: one that works, one that fails, one that is skipped, one without a record."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import page
+import results
+
+GOOD = """{"name": "good", "skipped": null, "items": [
+ {"result": "000 Table 1", "kind": "comparison", "quantity": "RMSE <1>", "unit": "mm", "paper": 4.0, "ours": 1.0,
+  "ratio": 0.25, "note": ""},
+ {"result": "000 Fig. 7", "kind": "picture", "file": "good.svg", "caption": "a line"},
+ {"result": "004 Fig. 8", "kind": "missing", "why": "no data"}]}"""
+SKIPPED = '{"name": "skipped", "skipped": "no reference data", "items": []}'
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        out = "out/experiments"
+        self.program("good", f"echo '<svg/>' > {out}/good.svg; cat > {out}/good.json <<'E'\n{GOOD}\nE")
+        self.program("skipped", f"cat > {out}/skipped.json <<'E'\n{SKIPPED}\nE")
+        self.program("broken", "echo 'no assembly'; exit 1")
+        self.program("silent", "true")
+
+    def program(self, name, text):
+        path = self.root / name
+        path.write_text("#!/bin/sh\n" + text + "\n")
+        path.chmod(0o755)
+
+    def run_all(self, *arguments):
+        done = subprocess.run([sys.executable, HERE / "run.py", *arguments], cwd=self.root, capture_output=True,
+                              text=True)
+        return done.returncode, done.stdout, (self.root / "out/experiments/index.html").read_text()
+
+    def test_page_is_written_though_programs_fail(self):
+        status, told, text = self.run_all("./good", "./broken", "./skipped", "--alone", "./silent")
+        self.assertEqual(status, 1)
+        self.assertIn("1 done, 2 failed, 1 skipped", told)
+        self.assertIn("exit status 1: no assembly", text)
+        self.assertIn("left no record", text)
+        self.assertIn("no reference data", text)
+        self.assertIn("RMSE &lt;1&gt;", text)
+        self.assertIn("0.25", text)
+        self.assertIn("data:image/svg+xml;base64,", text)
+        self.assertIn("Not reproduced: no data", text)
+
+    def test_all_done_is_success(self):
+        self.assertEqual(self.run_all("./good", "./skipped")[0], 0)
+
+    def test_a_record_of_an_earlier_run_does_not_stand_in(self):
+        self.run_all("./good")
+        self.program("good", "exit 3")
+        status, _, text = self.run_all("./good")
+        self.assertEqual(status, 1)
+        self.assertNotIn("RMSE", text)
+
+    def test_every_result_has_its_place_and_link(self):
+        _, _, text = self.run_all("./good")
+        for paper, _, entries in results.PAPERS:
+            for name, _, _ in entries:
+                where = page.anchor(f"{paper} {name}")
+                self.assertEqual(len(re.findall(f'id="{where}"', text)), 1, where)
+                self.assertIn(f'href="#{where}"', text)
+
+    def test_columns_of_numbers(self):
+        self.assertEqual(page.column_classes([["a", "b", "c"], ["1", "2.5 s", "x"], ["2", "−", "y"]]),
+                         ["", "number", ""])
+
+    def test_numbers(self):
+        self.assertEqual(page.number(None), "–")
+        self.assertEqual(page.number(-0.5), "−0.5")
+        self.assertEqual(page.number(1.5e-9), "1.5·10<sup>−9</sup>")
+
+
+if __name__ == "__main__":
+    unittest.main()

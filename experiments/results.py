@@ -1,0 +1,82 @@
+"""The papers' tables and figures that experiments are made for, in the papers' order.
+
+Each is (name, what it shows, remark). The remark says how ours differs, or why there is none; figures of ours stand
+nowhere here, they come from the records of the programs.
+"""
+
+PAPERS = [
+    ("000", "Multibody factor graphs: planar mechanisms in natural coordinates", [
+        ("Table 1", "accuracy and time per step of the fixed-lag smoother, by window",
+         "The paper's errors are distances from an Adams model with g = 9.80665 and links 0.1 m wide, not errors of "
+         "the method. Both are given: the distance from that model, and that from the exact motion."),
+        ("Table 3", "time of inverse dynamics", "Other machines: the ratio says little about the method alone."),
+        ("Fig. 1", "dynamic Bayesian networks, dependent and independent coordinates", ""),
+        ("Fig. 2", "factor graph of forward dynamics, dependent coordinates",
+         "Ours keeps the multipliers λ as variables; eliminated first, they give back the paper's factor."),
+        ("Fig. 3", "factor graph of forward dynamics, independent coordinates", ""),
+        ("Fig. 4", "factor graph of inverse dynamics",
+         "Ours has no graph over all samples: the motion is prescribed, so that nothing ties the torques of different "
+         "instants, and each instant is solved by itself. Shown is the graph of such an instant."),
+        ("Fig. 7", "forward dynamics of the four-bar: positions, velocities, their errors", ""),
+        ("Fig. 8", "how well the constraints are met over time", "The paper's axis is not in its text."),
+        ("Fig. 9", "inverse dynamics of the four-bar: angle, torque, following error", ""),
+        ("Fig. 10", "the pick-and-place robot", ""),
+        ("Fig. 11", "pick-and-place robot: path of point 6 and angles of the motors",
+         "The paper's path is in the reference data as motor angles only; the path of point 6 follows from them."),
+        ("Fig. 12", "pick-and-place robot: torques of the motors", ""),
+    ]),
+    ("001", "Inverse, forward and hybrid dynamics by elimination", [
+        ("Table I", "inverse dynamics of a PUMA 560: time by ordering",
+         "The paper measured GTSAM with elimination planned anew each time; ours is planned once."),
+        ("Table II", "forward dynamics of a PUMA 560: time by ordering", ""),
+        ("Table III", "orders for hybrid dynamics", "The paper prints orders, not numbers: the edges are counted."),
+        ("Fig. 1", "dynamics factor graph of the PUMA 560", ""),
+        ("Fig. 4", "inverse dynamics of a 3R robot: graph and block-sparse matrix", ""),
+        ("Fig. 5", "steps of the elimination", ""),
+        ("Fig. 6", "forward dynamics of a 3R robot: graph and block-sparse matrix", ""),
+        ("Fig. 7", "CRBA and ABA as directed graphs", ""),
+        ("Fig. 9", "hybrid dynamics of a 3R robot: graph and block-sparse matrix", ""),
+        ("Fig. 10", "hybrid dynamics: directed graphs of the two orders", ""),
+        ("Fig. 12", "dynamics factor graph of the five-bar", ""),
+        ("Algorithm 1", "inverse dynamics as back-substitution", ""),
+        ("Five-bar", "torques of the five-bar with a planar factor (section VII)",
+         "The paper prints no number; the reference is an independent computation."),
+    ]),
+    ("002", "Parameter estimation with frictional constraints", [
+        ("Table 2", "parameters of a real pendulum from five recordings",
+         "The paper's recordings are not published. Another measured pendulum stands in for them; its inertia is "
+         "another, so that only the spread over recordings can be compared."),
+        ("Table 3", "errors of three friction models", "On the other pendulum: only ratios between models compare."),
+        ("Table 4", "parameters of a real Furuta pendulum",
+         "The paper's recordings are not published: a simulated swing-up, whose truth is known, stands in for them."),
+        ("Fig. 4", "swing-up: parameters and errors over state weight and compliance",
+         "On a simulated swing-up; the paper's recording is not published."),
+        ("Fig. 5", "swing-up: replays of the fitted models by weight",
+         "On a simulated swing-up; the paper's recording is not published."),
+        ("Fig. 6", "simulated data: parameters over time step and compliance", ""),
+        ("Fig. 7", "simulated data: parameters over the state weight", ""),
+        ("Fig. G.12", "the simulated observations", ""),
+    ]),
+    ("003", "Planning with dynamics factor graphs", [
+        ("Fig. 5", "factor graph of kinodynamic planning", ""),
+        ("Fig. 6", "cart-pole: two goals in quick succession", "The paper prints no number but the goals."),
+        ("Fig. 7", "arm with a block: motion with and without least torque",
+         "The paper gives neither mass, start nor goal: the task is ours."),
+        ("Fig. 8", "arm with a block: torques of joints 2 and 4", "The task is ours; the paper prints no number."),
+        ("Fig. 9", "quadruped through six waypoints, rolled out open loop",
+         "No record of this experiment was written in this run."),
+    ]),
+    ("004", "Bayesian networks and a particle filter for mechanisms", [
+        ("Fig. 2", "dynamic Bayesian network of a mechanism in dependent coordinates", ""),
+        ("Fig. 4", "the network without dependent coordinates", ""),
+        ("Fig. 6", "hypotheses of an unknown start, by number of particles", ""),
+        ("Fig. 7", "tracking the crank from a gyroscope, start and branch unknown", ""),
+        ("Fig. 8", "error over the assumed noise, for wrong models", ""),
+        ("Fig. 10", "gyroscope readings of the two branches",
+         "The recordings of the prototype are not published: the machine is simulated, with friction."),
+        ("Fig. 11", "prototype: crank angle and probability of the branches",
+         "The recordings of the prototype are not published: the machine is simulated, with friction that the filter "
+         "does not know."),
+        ("Time by stage", "share of the time of each stage of the filter (section 6.2)", ""),
+    ]),
+]
