@@ -26,19 +26,34 @@ void add_scene(const ReportContent& content, const Json& summary, const Trajecto
   report::SceneOptions options;
   options.discrete = content.discrete;
   options.degrees_of_freedom = summary.value("degrees_of_freedom", 0);
+  options.contacts = content.contacts;
+  options.obstacles = content.obstacles;
   const std::filesystem::path folder = std::filesystem::path(model.file).parent_path();
-  options.meshes = [folder](const std::string& name) { return read_mesh(name, folder); };
+  options.meshes = [&, folder](const std::string& name) { return read_mesh(name, folder, content.meshes); };
   if (auto scene = report::scene_section(model, trajectory, options)) page.scene = *std::move(scene);
 }
 
 void add_motion(const ReportContent& content, const Trajectory& trajectory, report::Page& page) {
   const Model& model = *content.model;
-  page.series = report::series_section(model, trajectory, content.beside);
+  report::Ranges limits = report::limits_of(model);
+  for (const auto& [name, range] : content.limits) limits[name] = range;
+  page.series = report::series_section(model, trajectory, content.beside, limits);
+  std::vector<std::string> contacts;
+  for (const report::ForcePoint& contact : content.contacts) contacts.push_back(contact.name);
+  page.timing = report::timing_section(trajectory, contacts);
   const report::Residuals left = report::residuals(model, trajectory, content.timed);
   if (!left.list.empty()) page.tables.insert(page.tables.begin(), left.table(trajectory));
   if (content.graph && content.timed && trajectory.samples() > 1) {
     page.graphs.insert(page.graphs.begin(), report::motion_graph(*content.graph, trajectory, left));
   }
+}
+
+/// How far a plan, and the motion that its torques make, are from each goal.
+Json goal_table(const Json& misses) {
+  Json rows = Json::array();
+  for (const Json& m : misses) rows.push_back({m["goal"], m["what"], m["t"], m["plan"], m["roll_out"], m["unit"]});
+  return report::table("Goals", "How far the plan is from each, and the motion that its torques make when rolled out.",
+                       {"goal", "what", "at t", "in the plan", "rolled out", "unit"}, {2}, std::move(rows));
 }
 
 /// Parts of a summary that the page shows in a form of its own.
@@ -53,6 +68,7 @@ void add_findings(const Json& summary, report::Page& page) {
                      {"winner", summary.value("branch", 0)},
                      {"time", summary.value("branch_time", Json(nullptr))}};
   }
+  if (summary.contains("misses") && !summary["misses"].empty()) page.tables.push_back(goal_table(summary["misses"]));
   if (auto channels = channel_table(summary)) page.tables.push_back(*std::move(channels));
 }
 

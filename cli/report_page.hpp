@@ -1,11 +1,13 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kinegraph/model/model.hpp"
 #include "kinegraph/report/page.hpp"
+#include "kinegraph/report/scene.hpp"
 #include "kinegraph/report/series.hpp"
 #include "kinegraph/report/trajectory_sketch.hpp"
 #include "summary.hpp"
@@ -18,7 +20,11 @@ struct ReportContent {
   std::string command;           ///< as it was typed
   bool timed = true;             ///< rows of the trajectory follow each other in time; else they are counted
   bool discrete = false;         ///< rows have nothing between them: branches
+  std::vector<std::filesystem::path> meshes;  ///< folders of meshes that may be read, beside the model's own
   std::vector<report::Beside> beside;
+  std::vector<report::ForcePoint> contacts;  ///< whose forces the trajectory has
+  std::vector<report::Obstacle> obstacles;
+  report::Ranges limits;                         ///< in place of those of the model
   std::optional<report::TrajectoryGraph> graph;  ///< of the motion, a few knots
   report::Page page;                             ///< sections that only this verb has
 };

@@ -64,6 +64,7 @@ Json data_of(const Page& page) {
   const std::pair<const char*, const Json*> sections[] = {{"scene", &page.scene},
                                                           {"view", &page.view},
                                                           {"series", &page.series},
+                                                          {"timing", &page.timing},
                                                           {"branches", &page.branches},
                                                           {"parameters", &page.parameters}};
   for (const auto& [name, section] : sections) {

@@ -21,7 +21,7 @@ struct Page {
   std::vector<std::pair<std::string, std::string>> facts;   ///< a label and its value, as the terminal shows them
   std::vector<std::pair<std::string, std::string>> inputs;  ///< what a file was for, and its name
   std::string time_name = "t", time_unit = "s";             ///< the axis of plots; without a unit: a count of poses
-  nlohmann::ordered_json scene, view, series, branches, parameters;
+  nlohmann::ordered_json scene, view, series, timing, branches, parameters;
   std::vector<nlohmann::ordered_json> graphs;  ///< of graph_section()
   std::vector<nlohmann::ordered_json> tables;  ///< of table()
 };

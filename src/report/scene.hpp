@@ -16,11 +16,25 @@ namespace kinegraph::report {
 /// Triangles of a mesh: three corners of three numbers each. Empty: none was found.
 using MeshSource = std::function<std::vector<float>(const std::string& name)>;
 
+/// A point of a link where a force acts that the table has as NAME.fx .fy .fz, in the world's axes: a contact.
+struct ForcePoint {
+  std::string name, link;
+  Eigen::Vector3d at = Eigen::Vector3d::Zero();  ///< in the link's frame
+};
+
+/// A body that does not move and is no part of the machine.
+struct Obstacle {
+  std::string name;
+  Shape shape;  ///< X_LG: in the world
+};
+
 struct SceneOptions {
   bool discrete = false;           ///< poses that have nothing between them: branches
   int degrees_of_freedom = 0;      ///< of one freedom deviations of a point lie along its path
   MeshSource meshes = {};          ///< by the name that the file gives; null: none
   std::size_t most_frames = 3000;  ///< of the animation
+  std::vector<ForcePoint> contacts = {};
+  std::vector<Obstacle> obstacles = {};
 };
 
 /// The section `scene` of a page (docs/report.md): what the machine looks like, and where it is in every frame. Of a

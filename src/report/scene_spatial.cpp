@@ -37,8 +37,8 @@ const char* name_of(Shape::Type type) {
 /// Writes the parts of a robot that do not change: links with their shapes, joints, lines from joint to joint.
 class StructureWriter {
  public:
-  StructureWriter(const screw::Tree& tree, const MeshSource& meshes)
-      : tree_(tree), robot_(tree.robot()), meshes_(meshes) {}
+  StructureWriter(const screw::Tree& tree, const SceneOptions& options)
+      : tree_(tree), robot_(tree.robot()), options_(options) {}
 
   Json write() {
     Json json{{"dimension", 3}, {"gravity", vector(robot_.gravity)}};
@@ -46,6 +46,9 @@ class StructureWriter {
     for (const screw::Body& body : tree_.bodies()) json["bodies"].push_back({{"name", body.name}});
     json["links"] = Json::array();
     for (std::size_t l = 0; l < robot_.links.size(); ++l) json["links"].push_back(link(l));
+    for (const Obstacle& o : options_.obstacles) {
+      json["links"].push_back({{"name", o.name}, {"body", -1}, {"pose", pose({})}, {"shapes", shapes({o.shape})}});
+    }
     json["meshes"] = std::move(found_);
     json["joints"] = joints();
     json["lines"] = lines();
@@ -58,8 +61,14 @@ class StructureWriter {
     const Link& link = robot_.links[l];
     const screw::LinkPlace& place = tree_.links()[l];
     Json json{{"name", link.name}, {"body", place.body}, {"pose", pose(place.X_BL)}};
-    json["shapes"] = Json::array();
-    for (const Shape& s : link.visuals.empty() ? link.collisions : link.visuals) {
+    json["shapes"] = shapes(link.visuals.empty() ? link.collisions : link.visuals);
+    if (link.inertia.mass > 0) json["com"] = vector(link.inertia.com);
+    return json;
+  }
+
+  Json shapes(const std::vector<Shape>& list) {
+    Json json = Json::array();
+    for (const Shape& s : list) {
       Json one{{"type", name_of(s.type)}, {"size", vector(s.size)}, {"pose", pose(Transform<double>(s.X_LG))}};
       if (s.colored) one["color"] = {s.color[0], s.color[1], s.color[2], s.color[3]};
       if (s.type == Shape::Type::mesh) {
@@ -67,9 +76,8 @@ class StructureWriter {
         if (index < 0) continue;
         one["mesh"] = index;
       }
-      json["shapes"].push_back(std::move(one));
+      json.push_back(std::move(one));
     }
-    if (link.inertia.mass > 0) json["com"] = vector(link.inertia.com);
     return json;
   }
 
@@ -78,7 +86,7 @@ class StructureWriter {
     if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
     int& number = numbers_[name];
     number = -1;
-    const std::vector<float> corners = meshes_ ? meshes_(name) : std::vector<float>{};
+    const std::vector<float> corners = options_.meshes ? options_.meshes(name) : std::vector<float>{};
     if (corners.empty() || corners_ + corners.size() / 3 > kMostCorners) return number;
     corners_ += corners.size() / 3;
     found_.push_back(quantised(std::vector<double>(corners.begin(), corners.end())));
@@ -156,34 +164,53 @@ class StructureWriter {
 
   const screw::Tree& tree_;
   const Robot& robot_;
-  const MeshSource& meshes_;
+  const SceneOptions& options_;
   std::map<std::string, int> numbers_;
   Json found_ = Json::array();
   std::size_t corners_ = 0;
 };
 
-/// Forces through joints, where the table has them: on the joint's child, in the world's axes.
-Json arrows(const screw::Tree& tree, const Trajectory& trajectory, const std::vector<int>& frames) {
-  Json json = Json::array();
-  for (const Joint& joint : tree.robot().joints) {
-    std::vector<int> columns;
-    for (const char* axis : {".reaction.fx", ".reaction.fy", ".reaction.fz"}) {
-      columns.push_back(trajectory.find(joint.name + axis));
+/// Writes forces as arrows, where the table has them: three columns, in the world's axes.
+class ArrowWriter {
+ public:
+  ArrowWriter(const screw::Tree& tree, const Trajectory& trajectory, const std::vector<int>& frames)
+      : tree_(tree), trajectory_(trajectory), frames_(frames) {}
+
+  /// Through joints on their children, and on points.
+  Json write(const std::vector<ForcePoint>& contacts) {
+    for (const Joint& joint : tree_.robot().joints) {
+      if (joint.child.valid()) add(joint.name, ".reaction", joint.child, joint.X_CM.position());
     }
-    if (std::count(columns.begin(), columns.end(), -1) > 0 || !joint.child.valid()) continue;
-    const screw::LinkPlace& place = tree.links()[joint.child.value];
-    std::vector<double> force;
-    for (const int k : frames) {
-      for (const int c : columns) force.push_back(trajectory.at(k, c));
+    for (const ForcePoint& contact : contacts) {
+      if (const int link = tree_.robot().find_link(contact.link); link >= 0) {
+        add(contact.name, "", LinkIndex(link), contact.at);
+      }
     }
-    json.push_back({{"name", joint.name},
-                    {"body", place.body},
-                    {"at", vector(place.X_BL * joint.X_CM.position())},
-                    {"kind", "reaction"},
-                    {"f", packed(force)}});
+    return std::move(json_);
   }
-  return json;
-}
+
+ private:
+  void add(const std::string& name, const std::string& kind, LinkIndex link, const Eigen::Vector3d& at) {
+    std::vector<int> columns;
+    for (const char* axis : {".fx", ".fy", ".fz"}) columns.push_back(trajectory_.find(name + kind + axis));
+    if (std::count(columns.begin(), columns.end(), -1) > 0) return;
+    const screw::LinkPlace& place = tree_.links()[link.value];
+    std::vector<double> force;
+    for (const int k : frames_) {
+      for (const int c : columns) force.push_back(trajectory_.at(k, c));
+    }
+    json_.push_back({{"name", name},
+                     {"body", place.body},
+                     {"at", vector(place.X_BL * at)},
+                     {"kind", kind.empty() ? "contact" : "reaction"},
+                     {"f", packed(force)}});
+  }
+
+  const screw::Tree& tree_;
+  const Trajectory& trajectory_;
+  const std::vector<int>& frames_;
+  Json json_ = Json::array();
+};
 
 }  // namespace
 
@@ -191,7 +218,7 @@ Result<Json> spatial(const Model& model, const Trajectory& trajectory, const Sce
   const auto made = screw::Tree::make(model.robot);
   if (!made) return made.failure();
   const screw::Tree& tree = **made;
-  Json json = StructureWriter(tree, options.meshes).write();
+  Json json = StructureWriter(tree, options).write();
   const std::size_t bodies = tree.bodies().size();
   const std::size_t most = std::min(options.most_frames, kMostPoses / std::max<std::size_t>(1, bodies));
   const std::vector<int> chosen = frames(trajectory.times(), most);
@@ -210,7 +237,7 @@ Result<Json> spatial(const Model& model, const Trajectory& trajectory, const Sce
   }
   json["places"] = quantised(places);
   json["turns"] = quantised(turns);
-  json["arrows"] = arrows(tree, trajectory, chosen);
+  json["arrows"] = ArrowWriter(tree, trajectory, chosen).write(options.contacts);
   return json;
 }
 

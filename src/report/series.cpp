@@ -107,7 +107,10 @@ Quantity quantity_of(const Model& model, const std::string& name) {
     if (quantity != known.suffix) continue;
     const bool force = known.rank == 60 || known.rank == 65;
     return {known.unit,
-            force ? std::string(reaction ? "Reaction " : "Joint ") + (known.rank == 60 ? "force" : "moment")
+            force ? std::string(reaction          ? "Reaction "
+                                : model.spatial() ? "Contact "
+                                                  : "Joint ") +
+                        (known.rank == 60 ? "force" : "moment")
                   : std::string(known.group),
             known.rank};
   }
@@ -200,7 +203,8 @@ Json one_series(const Model& model, const Trajectory& trajectory, int index, con
 
 }  // namespace
 
-Json series_section(const Model& model, const Trajectory& trajectory, const std::vector<Beside>& beside) {
+Json series_section(const Model& model, const Trajectory& trajectory, const std::vector<Beside>& beside,
+                    const Ranges& limits) {
   const std::size_t columns = std::max<std::size_t>(1, trajectory.names().size() + beside.size());
   const std::size_t most = std::clamp(kMostNumbers / columns, kLeastPoints, kMostPoints);
   const Thinning thinning(static_cast<std::size_t>(trajectory.samples()), most);
@@ -216,9 +220,51 @@ Json series_section(const Model& model, const Trajectory& trajectory, const std:
     for (const Beside& b : beside) {
       if (b.of == name) one["beside"].push_back(beside_json(b, most));
     }
+    if (const auto range = limits.find(name); range != limits.end()) {
+      const auto side = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
+      one["limits"] = {side(range->second.low), side(range->second.high)};
+    }
     json["list"].push_back(std::move(one));
   }
   return json;
+}
+
+Ranges limits_of(const Model& model) {
+  Ranges ranges;
+  for (const Joint& joint : model.robot.joints) {
+    const auto q = position_names(joint.name, joint.type), v = velocity_names(joint.name, joint.type),
+               tau = torque_names(joint.name, joint.type);
+    if (q.size() != v.size()) continue;  // orientations have no limits
+    for (std::size_t i = 0; i < std::min(joint.limits.size(), q.size()); ++i) {
+      const JointLimits& limit = joint.limits[i];
+      ranges[q[i]] = {limit.lower, limit.upper};
+      ranges[v[i]] = {-limit.velocity, limit.velocity};
+      ranges[tau[i]] = {-limit.effort, limit.effort};
+    }
+  }
+  return ranges;
+}
+
+Json timing_section(const Trajectory& trajectory, const std::vector<std::string>& names) {
+  Json rows = Json::array();
+  for (const std::string& name : names) {
+    std::vector<int> columns;
+    for (const char* axis : {".fx", ".fy", ".fz"}) columns.push_back(trajectory.find(name + axis));
+    if (std::count(columns.begin(), columns.end(), -1) > 0) continue;
+    Json spans = Json::array();
+    double from = 0;
+    bool bears = false;
+    for (int k = 0; k < trajectory.samples(); ++k) {
+      const double t = trajectory.times()[k];
+      const bool now = std::any_of(columns.begin(), columns.end(), [&](int c) { return trajectory.at(k, c) != 0; });
+      if (now && !bears) from = t;
+      if (!now && bears) spans.push_back({from, trajectory.times()[k - 1]});
+      bears = now;
+    }
+    if (bears) spans.push_back({from, trajectory.times().back()});
+    rows.push_back({{"name", name}, {"spans", std::move(spans)}});
+  }
+  return rows.empty() ? Json() : Json{{"title", "Contacts"}, {"rows", std::move(rows)}};
 }
 
 }  // namespace kinegraph::report

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -28,6 +30,15 @@ struct Quantity {
 };
 Quantity quantity_of(const Model& model, const std::string& name);
 
+/// Where a series must stay; NaN: no limit on that side.
+struct Range {
+  double low = std::numeric_limits<double>::quiet_NaN(), high = std::numeric_limits<double>::quiet_NaN();
+};
+using Ranges = std::map<std::string, Range>;
+
+/// Limits that the model gives its joints, by the names of columns: "elbow.q", "elbow.v", "elbow.tau".
+Ranges limits_of(const Model& model);
+
 /// Fewer points with the same picture: of each stretch of samples the smallest and the largest value stay, in their
 /// order. Empty where there are no more than `most` samples: all stay.
 ///
@@ -43,6 +54,10 @@ struct Thinning {
 
 /// The section `series` of a page (docs/report.md): every column with its unit, plot and deviation.
 nlohmann::ordered_json series_section(const Model& model, const Trajectory& trajectory,
-                                      const std::vector<Beside>& beside);
+                                      const std::vector<Beside>& beside, const Ranges& limits = {});
+
+/// The section `timing` of a page: when the forces NAME.fx .fy .fz of a table are not zero, a row of bars for each
+/// name. Null where the table has none of them.
+nlohmann::ordered_json timing_section(const Trajectory& trajectory, const std::vector<std::string>& names);
 
 }  // namespace kinegraph::report

@@ -68,5 +68,42 @@ TEST(Series, DeviationsAndReadingsStandWithTheirSeries) {
   EXPECT_EQ(json["list"][1]["name"], "lonely.sd");
 }
 
+TEST(Series, LimitsOfTheModelStandBesideItsColumns) {
+  Model model;
+  Joint joint;
+  joint.name = "elbow";
+  joint.type = JointType::revolute;
+  joint.limits = {{.lower = -1, .upper = 2, .velocity = 3}};
+  model.robot.joints = {joint};
+  const Ranges limits = limits_of(model);
+  EXPECT_EQ(limits.at("elbow.q").low, -1);
+  EXPECT_EQ(limits.at("elbow.v").high, 3);
+
+  Trajectory table({"elbow.q", "elbow.tau", "other.q"});
+  for (int k = 0; k < 3; ++k) std::fill_n(table.append(k), 3, 0.5 * k);
+  const auto list = series_section(model, table, {}, limits)["list"];
+  EXPECT_EQ(list[0]["limits"].dump(), "[-1.0,2.0]");
+  EXPECT_EQ(list[1]["limits"].dump(), "[null,null]");  // no effort is given: infinite
+  EXPECT_FALSE(list[2].contains("limits"));
+}
+
+TEST(Series, ContactsAreTimedByTheirForces) {
+  Trajectory table({"foot.fx", "foot.fy", "foot.fz", "hand.fx"});
+  const double fz[] = {0, 5, 6, 0, 0, 7};
+  for (int k = 0; k < 6; ++k) {
+    double* row = table.append(0.1 * k);
+    row[0] = row[1] = row[3] = 0;
+    row[2] = fz[k];
+  }
+  const auto timing = timing_section(table, {"foot", "hand", "unknown"});
+  ASSERT_EQ(timing["rows"].size(), 1);  // a hand without fy and fz has none
+  const auto& spans = timing["rows"][0]["spans"];
+  ASSERT_EQ(spans.size(), 2);
+  EXPECT_DOUBLE_EQ(spans[0][0], 0.1);
+  EXPECT_DOUBLE_EQ(spans[0][1], 0.2);
+  EXPECT_DOUBLE_EQ(spans[1][0], 0.5);
+  EXPECT_TRUE(timing_section(table, {}).is_null());
+}
+
 }  // namespace
 }  // namespace kinegraph::report

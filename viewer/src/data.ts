@@ -25,6 +25,7 @@ export interface Series {
   y: Packed;
   sd?: Packed;
   beside?: Beside[];
+  limits?: [number | null, number | null];
 }
 
 export interface SeriesSection {
@@ -112,6 +113,12 @@ export interface Graph {
   sparsity?: { title: string; rows: string[]; columns: string[]; cells: [number, number][]; fill?: [number, number][] }[];
 }
 
+/** When something holds: a row of bars for each name. */
+export interface Timing {
+  title: string;
+  rows: { name: string; spans: [number, number][] }[];
+}
+
 export interface Table {
   title: string;
   note: string;
@@ -160,6 +167,7 @@ export interface Page {
   scene?: Scene;
   view?: PlanarView | SpatialView;
   series?: SeriesSection;
+  timing?: Timing;
   branches?: { names: string[]; probabilities: number[]; winner: number; time: number | null };
   parameters?: {
     quantities: {

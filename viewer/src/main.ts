@@ -12,6 +12,7 @@ import { SpatialStage } from "./spatial";
 import type { Stage } from "./stage";
 import { makeBranches, makeParameters, makeTable } from "./tables";
 import { dark, onTheme, startTheme, toggleTheme } from "./theme";
+import { makeTiming } from "./timing";
 import { makeTransport } from "./transport";
 import { makeView } from "./view";
 
@@ -70,7 +71,7 @@ function header(page: Page): HTMLElement {
   const tools = h("div", { class: "actions" });
   if (page.series && !page.view) {
     const save = () => download(`${page.model || "kinegraph"}.csv`, csv(page));
-    const note = page.series.thinned ? "at display rate; --out has every sample" : "every sample";
+    const note = page.series.thinned ? "smallest and largest of every stretch; --out has every sample" : "every sample";
     tools.append(h("button", { type: "button", onclick: save, title: `the series of this page as a table: ${note}` }, "CSV"));
   }
   tools.append(theme);
@@ -124,6 +125,7 @@ function build(page: Page) {
   const below = h("div", { class: "below" });
   main.append(below);
   const timed = moving ? clock : null;
+  if (page.timing && timed) below.append(makeTiming(page.timing, clock));
   if (page.parameters) below.append(makeParameters(page.parameters));
   if (page.branches) below.append(makeBranches(page.branches));
   const found = facts(page);

@@ -25,6 +25,11 @@ function offset(values: Column, sd: Column, by: number): Column {
   return Array.from(values as ArrayLike<number | null>, (v, i) => (v === null || sd[i] === null ? null : v + by * (sd[i] as number)));
 }
 
+function limits(one: Series): string {
+  const [low, high] = one.limits ?? [null, null];
+  return low === null && high === null ? "" : `, limits ${number(low)} to ${number(high)} (dashed)`;
+}
+
 class Plot {
   readonly element: HTMLDetailsElement;
   private holder = h("div", { class: "plot" });
@@ -58,7 +63,7 @@ class Plot {
       {
         class: "chip",
         type: "button",
-        title: `${one.name}: click to hide or show`,
+        title: `${one.name}${limits(one)}: click to hide or show`,
         "aria-pressed": this.shown[i],
         onclick: () => {
           this.shown[i] = !this.shown[i];
@@ -174,6 +179,7 @@ class Plot {
         bind: { dblclick: () => () => (this.zoom(null), null) },
       },
       hooks: {
+        draw: [(u) => this.drawLimits(u)],
         setCursor: [(u) => this.pointed(u)],
         setSelect: [
           (u) => {
@@ -196,6 +202,29 @@ class Plot {
         ],
       },
     };
+  }
+
+  /** Limits of the series that are shown: dashed, in their colours, where they are in the picture. */
+  private drawLimits(u: uPlot) {
+    const paint = u.ctx, { left, top, width, height } = u.bbox;
+    paint.save();
+    paint.lineWidth = Math.max(1, window.devicePixelRatio || 1);
+    paint.setLineDash([8 * paint.lineWidth, 5 * paint.lineWidth]);
+    paint.globalAlpha = 0.7;
+    this.list.forEach((one, i) => {
+      if (!this.shown[i]) return;
+      for (const limit of one.limits ?? []) {
+        if (limit === null) continue;
+        const y = u.valToPos(limit, "y", true);
+        if (y < top || y > top + height) continue;
+        paint.strokeStyle = palette(i);
+        paint.beginPath();
+        paint.moveTo(left, y);
+        paint.lineTo(left + width, y);
+        paint.stroke();
+      }
+    });
+    paint.restore();
   }
 
   private zoom(range: [number, number] | null) {
@@ -281,12 +310,26 @@ export function makePlots(page: Page, clock: Clock): Plots {
   return { element, list: plots };
 }
 
-/** All series as a table: first column t. */
+/** Of each stretch of a thinned series, which has two samples of it, the smaller and the larger. */
+function ends(values: ArrayLike<number>, larger: boolean): number[] {
+  const pick = larger ? Math.max : Math.min;
+  return Array.from({ length: values.length >> 1 }, (_, k) => pick(values[2 * k], values[2 * k + 1]));
+}
+
+/** All series as a table: first column t. Thinned ones: t where a stretch begins, the smallest and the largest in it. */
 export function csv(page: Page): string {
-  const section = page.series!, times = unpack(section.t), names = [page.time.name || "t"], columns: ArrayLike<number>[] = [times];
+  const section = page.series!, all = unpack(section.t), names = [page.time.name || "t"];
+  const times = section.thinned ? Array.from({ length: all.length >> 1 }, (_, k) => all[2 * k]) : all;
+  const columns: ArrayLike<number>[] = [times];
   for (const one of section.list) {
+    const values = unpack(one.y);
+    if (section.thinned) {
+      names.push(`${one.name}.min`, `${one.name}.max`);
+      columns.push(ends(values, false), ends(values, true));
+      continue;
+    }
     names.push(one.name);
-    columns.push(unpack(one.y));
+    columns.push(values);
     if (one.sd) names.push(`${one.name}.sd`), columns.push(unpack(one.sd));
   }
   const quoted = names.map((name) => (/[",\n]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name));
