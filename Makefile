@@ -2,21 +2,25 @@
 JOBS ?= $(shell nproc)
 TEST_JOBS ?= 2
 PYTHON := /usr/bin/python3
-CXX_FILES = find $(wildcard src cli bench test examples experiments) -name '*.hpp' -o -name '*.cpp'
+CXX_FILES = find $(wildcard src cli bench test examples experiments python) -name '*.hpp' -o -name '*.cpp'
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help packages build demo test test-browser viewer peers bench experiments lint asan format clean install
+.PHONY: help packages build demo test test-browser viewer peers bench experiments lint asan tsan fuzz fuzz-short soak format clean install python
 
 help:
 	@echo 'make demo     install the Debian packages, build, run the tour; results in out/demo'
 	@echo 'make test     install the Debian packages, build, run all tests'
 	@echo 'make bench    build and run the benchmarks, beside Pinocchio and MuJoCo (pip, in build/peers)'
-	@echo 'make experiments   the papers’ experiments, paper’s value beside ours; tables and pictures in out/experiments'
+	@echo 'make experiments   the papers’ experiments, paper’s value beside ours; one page, out/experiments/index.html'
+	@echo 'make python   the Python package for /usr/bin/python3, in build/release/python (PYTHONPATH); elsewhere: pip install .'
 	@echo 'make viewer   rebuild the page of reports, viewer/dist/report.html, from its TypeScript (Node)'
 	@echo 'make test-browser   open a report of every verb in Chromium, without a screen (Node); pictures in out/browser'
 	@echo 'make asan     the tests under the address and undefined behaviour sanitizers'
+	@echo 'make tsan     the tests that use threads under the thread sanitizer'
+	@echo 'make fuzz     every reader under libFuzzer (clang), ten minutes each; make fuzz-short: a minute in all'
+	@echo 'make soak     long runs, an hour: a thousand random machines, ten million steps, eight hours of a particle filter'
 	@echo 'make lint     clang-format (check only) and clang-tidy'
 	@echo 'make format   clang-format, in place'
 	@echo 'make install  to PREFIX (default /usr/local)'
@@ -49,6 +53,21 @@ asan: build/asan/build.ninja
 	UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan --parallel $(TEST_JOBS) --output-junit tests.xml || true
 	@$(PYTHON) cmake/test_summary.py build/asan/tests.xml
 
+# TBB is not instrumented: what it synchronises looks like races in its own library (cmake/tbb.suppressions).
+TSAN_TESTS := linear_test solve_test filter_test
+tsan: build/tsan/build.ninja
+	cmake --build --preset tsan --parallel $(JOBS) --target $(TSAN_TESTS)
+	set -e; for test in $(TSAN_TESTS); do \
+	  TSAN_OPTIONS="suppressions=$(CURDIR)/cmake/tbb.suppressions halt_on_error=1" build/tsan/src/$$test --gtest_brief=1; done
+
+fuzz fuzz-short: packages
+	@cmake/packages.sh fuzz
+	$(PYTHON) fuzz/run.py --build $(if $(filter fuzz-short,$@),--seconds 60,--each 600)
+
+soak: build/release/build.ninja
+	cmake --build --preset release --parallel $(JOBS) --target kinegraph
+	$(PYTHON) -B test/trust/soak.py build/release/cli/kinegraph
+
 # The page of reports. Its built form is in the repository: who builds kinegraph needs no Node.
 viewer/node_modules/complete: viewer/package-lock.json
 	@command -v npm >/dev/null || cmake/packages.sh viewer
@@ -79,6 +98,13 @@ bench: peers
 
 experiments: build/release/build.ninja
 	cmake --build --preset release --parallel $(JOBS) --target experiments
+
+# The package for Debian's interpreter, with what draws and keeps logs. Another interpreter builds its own: pip install .
+python: build/release/build.ninja
+	@cmake/packages.sh build python
+	cmake --preset release -DKINEGRAPH_PYTHON=ON
+	cmake --build --preset release --parallel $(JOBS) --target _kinegraph
+	PYTHONPATH=build/release/python $(PYTHON) -c 'import kinegraph; print("kinegraph", kinegraph.__version__, "in build/release/python")'
 
 lint:
 	@cmake/packages.sh build bench lint

@@ -15,6 +15,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/io/sensor_log.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 
@@ -69,10 +70,10 @@ class Estimate final : public Verb {
   void fill_report(const Model& model, const std::vector<task::LogReading>& readings, const Trajectory& motion,
                    ReportContent& report) const;
 
-  CommonOptions common_;
   std::vector<std::string> logs_, start_sd_, process_, unknown_;
   std::string filter_ = "smoother", step_, window_ = "10", lag_, particles_ = "200", proposal_ = "optimal";
   std::string chart_ = "independent", integrator_ = "rk4", start_, start_speed_ = "0", branches_, loss_ = "none";
+  bool compiled_ = false;
   std::string gate_ = "0", input_, innovations_, every_ = "1";
   std::vector<std::tuple<std::string, std::string, const CLI::Option*>> of_one_filter_;  // name, filter, option
 };
@@ -89,6 +90,7 @@ void Estimate::declare(CLI::App& app) {
                  "as in real time: readings that come later are refused; default: every reading in its place")
       ->type_name("T");
   app.add_option("--particles", particles_, "default 200")->type_name("N");
+  app.add_flag("--compiled", compiled_, "particles of a planar machine move by code generated and compiled for it");
   app.add_option("--proposal", proposal_, "particles drawn with the reading in sight (default), or without")
       ->type_name("optimal|prior");
   app.add_option("--chart", chart_, "covariance of independent coordinates (default), or along the constraints")
@@ -115,8 +117,8 @@ void Estimate::declare(CLI::App& app) {
       ->type_name("FILE.csv");
   app.add_option("--every", every_, "keep every N-th step in --out")->type_name("N");
   common_.declare(app, true);
-  for (const auto& [name, filter] :
-       {std::pair("window", "smoother"), std::pair("particles", "particle"), std::pair("proposal", "particle")}) {
+  for (const auto& [name, filter] : {std::pair("window", "smoother"), std::pair("particles", "particle"),
+                                     std::pair("proposal", "particle"), std::pair("compiled", "particle")}) {
     of_one_filter_.emplace_back(name, filter, app.get_option(std::string("--") + name));
   }
 }
@@ -176,6 +178,7 @@ task::EstimateOptions Estimate::read_options(OptionReader& reader) {
   options.particles = static_cast<int>(reader.whole("particles", particles_, 1, kMost));
   options.every = static_cast<int>(reader.whole("every", every_, 1, kMost));
   options.proposal = proposal_;
+  options.compiled = compiled_;
   options.gate = reader.number("gate", gate_);
   options.seed = common_.seed_value;
   options.threads = common_.threads.empty() ? tbb::this_task_arena::max_concurrency()
@@ -202,9 +205,11 @@ task::EstimateOptions Estimate::read_options(OptionReader& reader) {
 }
 
 Result<std::vector<task::LogReading>> Estimate::read_logs(const Model& model, const Progress& progress) const {
-  const Result<SensorLog> log = read_sensor_log(logs_, model, progress);
+  const Result<SensorLog> log = read_sensor_log(
+      logs_, model, progress,
+      [this](const std::string& path, const CsvOptions& csv) { return read_table(common_.embedding, path, csv); });
   if (!log) return log.failure();
-  for (const Diagnostic& warning : log->warnings) fmt::print(stderr, "{}\n", to_string(warning));
+  for (const Diagnostic& warning : log->warnings) common_.warn(to_string(warning));
   std::vector<task::LogReading> readings;
   readings.reserve(log->readings.size());
   for (const SensorReading& r : log->readings) {
@@ -239,24 +244,28 @@ Done Estimate::run() {
   common_.read(reader);
   task::EstimateOptions options = read_options(reader);
   if (!reader.ok()) return reader.failure();
+  if (common_.embedding && common_.embedding->live) {  // readings will come one by one
+    *common_.embedding->live = std::move(options);
+    return std::monostate{};
+  }
 
   Result<Outputs> outputs = Outputs::open(common_);
   if (!outputs) return outputs.failure();
-  std::optional<OutputFile> innovation_file;
+  std::optional<SideFile> innovation_file;
   if (!innovations_.empty()) {
-    Result<OutputFile> file = OutputFile::create(innovations_);
+    Result<SideFile> file = SideFile::create(common_.embedding, innovations_);
     if (!file) return file.failure();
     innovation_file.emplace(*std::move(file));
   }
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
-  ProgressBar bar("estimate", common_.quiet);
+  ProgressBar bar("estimate", common_);
   const auto readings = read_logs(*model, bar.callback());
   if (!readings) return readings.failure();
   if (!input_.empty()) {
     CsvOptions csv;
     csv.progress = bar.callback();
-    Result<Trajectory> input = read_csv(input_, csv);
+    Result<Trajectory> input = read_table(common_.embedding, input_, csv);
     if (!input) return input.failure();
     options.machine.input = *std::move(input);
   }
@@ -267,10 +276,10 @@ Done Estimate::run() {
   const Result<task::EstimateResult> result = task::estimate(*model, *readings, options);
   if (!result) return result.failure();
   if (report) fill_report(*model, *readings, result->trajectory, *report);
-  for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : result->summary.warnings) common_.warn("warning: " + warning);
   Summary summary = summarize_estimate(common_.model, result->summary);
   if (innovation_file) {
-    if (Done done = write_csv(*innovation_file, result->innovations, bar.callback(), true); !done) return done;
+    if (Done done = innovation_file->write(result->innovations, bar.callback(), true); !done) return done;
     summary.add_text(fmt::format("  wrote {}: {} rows\n", innovations_, result->innovations.samples()));
   }
   return outputs->write(summary, &result->trajectory, bar.callback(), innovations_ == "-");

@@ -109,6 +109,7 @@ Summary summarize_estimate(const std::string& model, const task::EstimateSummary
       .add("step", found.step, "step", "s")
       .add("steps", found.steps, "steps")
       .add("integrator", found.integrator, "integrator")
+      .add("code", found.code, found.code.empty() ? "" : "particles moved by")
       .add("chart", found.chart, "coordinates of the covariance")
       .add("degrees_of_freedom", found.degrees_of_freedom, "degrees of freedom");
   if (found.window > 0) summary.add("window", found.window, "window");

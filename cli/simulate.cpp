@@ -11,6 +11,7 @@
 #include "kinegraph/step/lie_stepper.hpp"
 #include "kinegraph/task/maximal_simulate.hpp"
 #include "kinegraph/task/sensed_simulation.hpp"
+#include "memory.hpp"
 #include "outputs.hpp"
 #include "progress_bar.hpp"
 
@@ -60,6 +61,11 @@ class Simulate final : public Verb {
         "losses and delay as the model says; the numbers come from --seed. 'kinegraph estimate' reads it. --disturbed "
         "drives\n"
         "the motion by the model's process noise and unknown forces, which estimators assume.\n"
+        "--compiled makes code for the robot ('kinegraph codegen'), has the machine's C++ compiler compile it, keeps "
+        "it in\n"
+        "the user's cache folder and says so; the same motion to rounding, several times faster. Without a compiler, "
+        "or\n"
+        "where there is no straight-line code, numeric elimination goes on, and the summary says why.\n"
         "Integrators of robots, and of planar machines with --method step:\n  " +
         explicit_methods() + "\n";
     return text;
@@ -74,14 +80,13 @@ class Simulate final : public Verb {
   Summary summarize_motion(const Model& model, task::SimulateSummary found) const;
   void choose_where_samples_go(const Model& model, Outputs& outputs, task::SimulateOptions& options) const;
 
-  CommonOptions common_;
   std::string time_ = "5", step_ = "1ms", window_ = "2", every_ = "1";
   std::string compliance_ = "1e-8", relaxation_ = "0";
   std::string formulation_ = "natural", method_ = "smoother", integrator_, weights_ = "hard", input_, columns_,
               sensors_;
   std::vector<std::string> soft_scale_;
   std::string reason_;  // why the formulation is maximal, though none was named
-  bool reactions_ = false, poses_ = false, disturbed_ = false;
+  bool reactions_ = false, poses_ = false, disturbed_ = false, compiled_ = false;
   const CLI::Option *method_option_ = nullptr, *formulation_option_ = nullptr, *integrator_option_ = nullptr;
   std::vector<std::pair<std::string, const CLI::Option*>> of_graphs_only_;  // mean nothing where there are robots
   std::vector<std::pair<std::string, const CLI::Option*>> of_maximal_only_;
@@ -114,6 +119,7 @@ void Simulate::declare(CLI::App& app) {
   app.add_option("--columns", columns_, "names for the columns of --input, the first is t")->type_name("t,NAME,...");
   app.add_flag("--reactions", reactions_, "also the joint forces");
   app.add_flag("--poses", poses_, "of a robot: also the pose of every link");
+  app.add_flag("--compiled", compiled_, "of a robot: accelerations by code generated and compiled for it (see below)");
   app.add_option("--every", every_, "keep every N-th step in --out")->type_name("N");
   app.add_option("--sensors", sensors_, "write what the model's sensors read; - is standard output")
       ->type_name("FILE.csv");
@@ -137,6 +143,7 @@ Failure Simulate::check_applies(bool robot) const {
   for (const auto& [name, option] : of_maximal_only_) {
     if (!maximal && option->count() > 0) reader.fault(name, "has a meaning with --formulation maximal only");
   }
+  if (maximal && compiled_) reader.fault("compiled", "has no meaning with --formulation maximal");
   if (maximal && integrator_option_->count() > 0) {
     reader.fault("integrator", "has no meaning with --formulation maximal, which has its own");
   }
@@ -152,10 +159,12 @@ Failure Simulate::check_applies(bool robot) const {
     }
     if (reactions_) reader.fault("reactions", "cannot be had with --disturbed");
     if (poses_) reader.fault("poses", "cannot be had with --disturbed");
+    if (compiled_) reader.fault("compiled", "cannot be had with --disturbed");
     return reader.failure();
   }
   if (!robot) {
     if (poses_) reader.fault("poses", "is for robots and --formulation screw or maximal");
+    if (compiled_) reader.fault("compiled", "is for robots and --formulation screw");
     return reader.failure();
   }
   for (const auto& [name, option] : of_graphs_only_) {
@@ -185,6 +194,7 @@ task::SimulateOptions Simulate::read_options(OptionReader& reader) {
   options.every = static_cast<int>(reader.whole("every", every_, 1, kMost));
   options.reactions = reactions_;
   options.poses = poses_;
+  options.compiled = compiled_;
   for (const std::string& text : soft_scale_) {
     const auto [name, factor] = reader.setting("soft-scale", text);
     if (name.empty()) continue;
@@ -208,7 +218,7 @@ void Simulate::choose_where_samples_go(const Model& model, Outputs& outputs, tas
                          (poses_ ? 7.0 : 0) * static_cast<double>(model.robot.links.size()) +
                          (reactions_ ? 10.0 : 4.0) * static_cast<double>(model.robot.joints.size());
   const double bytes = columns * sizeof(double) * options.time / options.step / options.every;
-  options.keep = outputs.report() || (outputs.has_trajectory() && bytes <= kMostKept);  // a report needs all of it
+  options.keep = outputs.needs_all() || (outputs.has_trajectory() && bytes <= kMostKept);
   if (options.keep || !outputs.has_trajectory()) return;
   options.begin = [&outputs](const std::vector<std::string>& names) { outputs.stream(names); };
   options.sample = [&outputs](double t, const double* row) { outputs.sample(t, row); };
@@ -260,6 +270,7 @@ Summary summarize_robot(const std::string& model, const task::SimulateSummary& f
   summary.add("degrees_of_freedom", found.degrees_of_freedom, "degrees of freedom")
       .add("loops", found.loops, "loops")
       .add("redundant_constraints", found.redundant_constraints, "redundant constraints")
+      .add("code", found.code, found.code.empty() ? "" : "accelerations by")
       .add("wall_s", found.wall_s, "computed in", "s")
       .add("step_us", found.step_us, "per step", "µs");
   if (found.iterations_max > 0) {
@@ -323,9 +334,9 @@ Summary Simulate::summarize_motion(const Model& model, task::SimulateSummary fou
 
 Done Simulate::run_sensed(const Model& model, const task::SimulateOptions& options, Outputs& outputs,
                           ProgressBar& bar) {
-  std::optional<OutputFile> file;
+  std::optional<SideFile> file;
   if (!sensors_.empty()) {
-    Result<OutputFile> opened = OutputFile::create(sensors_);
+    Result<SideFile> opened = SideFile::create(common_.embedding, sensors_);
     if (!opened) return opened.failure();
     file.emplace(*std::move(opened));
   }
@@ -334,14 +345,14 @@ Done Simulate::run_sensed(const Model& model, const task::SimulateOptions& optio
   if (!result && outputs.failed()) return outputs.why_failed();
   if (!result) return result.failure();
   const task::SimulateSummary& found = result->motion.summary;
-  for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : found.warnings) common_.warn("warning: " + warning);
   Summary summary = summarize_motion(model, found);
   if (file) {
     const Trajectory& readings = result->readings;
     summary.add("seed", common_.seed_value, "seed")
         .add("sensors", static_cast<long>(model.sensors.size()), "sensors")
         .add("readings_lost", result->lost, "readings lost");
-    if (Done done = write_csv(*file, readings, bar.callback(), true); !done) return done;
+    if (Done done = file->write(readings, bar.callback(), true); !done) return done;
     if (sensors_ == "-") return outputs.write(summary, &result->motion.trajectory, bar.callback(), true);
     summary.add_text(
         fmt::format("  wrote {}: {} rows, {} columns\n", sensors_, readings.samples(), readings.series() + 1));
@@ -363,12 +374,12 @@ Done Simulate::run() {
   if (!reason_.empty()) options.formulation = formulation_ = "maximal";
   const bool robot = model->spatial() || formulation_ == "screw" || formulation_ == "maximal";
   if (Failure faults = check_applies(robot); !faults.diagnostics.empty()) return faults;
-  ProgressBar bar("simulate", common_.quiet);
+  ProgressBar bar("simulate", common_);
   if (!input_.empty()) {
     CsvOptions csv;
     csv.columns = split_list(columns_);
     csv.progress = bar.callback();
-    Result<Trajectory> input = read_csv(input_, csv);
+    Result<Trajectory> input = read_table(common_.embedding, input_, csv);
     if (!input) return input.failure();
     options.input = *std::move(input);
   }
@@ -382,7 +393,7 @@ Done Simulate::run() {
   const Result<task::SimulateResult> result = task::simulate(*model, options);
   if (!result && outputs->failed()) return outputs->why_failed();
   if (!result) return result.failure();
-  for (const std::string& warning : result->summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : result->summary.warnings) common_.warn("warning: " + warning);
   return outputs->write(summarize_motion(*model, result->summary), &result->trajectory, bar.callback());
 }
 

@@ -88,6 +88,7 @@ Summary summarize_spatial(const std::string& verb, const std::string& model, con
       .add("prescribed", found.prescribed, "prescribed")
       .add("actuators", found.actuators, "torques found for")
       .add("ordering", found.ordering, "ordering")
+      .add("code", found.code, found.code.empty() ? "" : "computed by")
       .add("torques", found.torques, "")
       .add("torque_peak", found.torque_peak, "")
       .add("torque_rms", found.torque_rms, "")

@@ -25,6 +25,9 @@ install(TARGETS ${targets} EXPORT kinegraphTargets ARCHIVE DESTINATION ${CMAKE_I
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET kinegraph)
   install(TARGETS kinegraph RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET kinegraph_mpi)
+    install(TARGETS kinegraph_mpi LIBRARY DESTINATION lib/kinegraph)
+  endif()
 endif()
 
 # Each library that a module links to: how CMake and pkg-config find it. A plain name is a library without either.

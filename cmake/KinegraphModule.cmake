@@ -13,26 +13,26 @@ if(KINEGRAPH_PCH AND CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache AND CMAKE_CXX_CO
   target_compile_options(kinegraph_options INTERFACE -fpch-preprocess)  # without it ccache declines precompiled headers
 endif()
 
-# What every test program sees: test/shared.hpp, the place of the sources, GoogleTest. -O2: tests are compiled more
+# What every test program sees: test/shared.hpp, the place of the sources, GoogleTest. -O1: tests are compiled more
 # often than they run.
 add_library(kinegraph_test_options INTERFACE)
 target_compile_definitions(kinegraph_test_options INTERFACE KINEGRAPH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-target_compile_options(kinegraph_test_options INTERFACE $<$<CONFIG:Release>:-O2>)
+target_compile_options(kinegraph_test_options INTERFACE $<$<CONFIG:Release>:-O1>)
 target_include_directories(kinegraph_test_options INTERFACE ${CMAKE_SOURCE_DIR})
 
 # Precompiled once and reused by all: once for the libraries, once for the programs that test them (other flags).
 if(KINEGRAPH_PCH)
-  set(common_headers <cmath> <functional> <map> <memory> <optional> <span> <string> <vector> <fmt/format.h>
-                     <Eigen/Core> <Eigen/LU> <Eigen/QR>)
+  set(KINEGRAPH_COMMON_HEADERS <cmath> <functional> <map> <memory> <optional> <span> <string> <vector> <fmt/format.h>
+                               <Eigen/Core> <Eigen/LU> <Eigen/QR>)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "int main() { return 0; }\n")
   add_library(kinegraph_precompiled OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
   target_link_libraries(kinegraph_precompiled PRIVATE kinegraph_options Eigen3::Eigen fmt::fmt)
-  target_precompile_headers(kinegraph_precompiled PRIVATE ${common_headers})
+  target_precompile_headers(kinegraph_precompiled PRIVATE ${KINEGRAPH_COMMON_HEADERS})
   if(KINEGRAPH_TESTS)
     add_executable(kinegraph_test_precompiled EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(kinegraph_test_precompiled PRIVATE kinegraph_options kinegraph_test_options Eigen3::Eigen
                                                              fmt::fmt GTest::gtest)
-    target_precompile_headers(kinegraph_test_precompiled PRIVATE ${common_headers} <gtest/gtest.h>)
+    target_precompile_headers(kinegraph_test_precompiled PRIVATE ${KINEGRAPH_COMMON_HEADERS} <gtest/gtest.h>)
   endif()
 endif()
 

@@ -5,7 +5,7 @@
 
 A file of module m may include "kinegraph/<n>/…" if n is m or is listed in m's DEPENDS. Beyond it, the vocabulary (base,
 lie, model, and what these are made of: a Model holds a Law of expr) may be named by whoever reaches it through DEPENDS.
-A unit test may include all that its module reaches, for it links to it. The table has no cycle, nobody includes cli, and
+A unit test may include all that its module reaches, for it links to it. The table has no cycle, nobody but python/ (which asks verbs) includes cli, and
 inside src/ a project header is always named from "kinegraph/".
 Prints file:line messages and exits with 1 if a rule is broken.
 """

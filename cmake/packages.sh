@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that packages.txt lists for the given purposes, unless they are all there.
-#   cmake/packages.sh build [bench] [lint] [viewer] [browser]
+#   cmake/packages.sh build [bench] [lint] [fuzz] [viewer] [browser]
 set -eu
 list="$(dirname "$0")/../packages.txt"
 

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/filter/natural_plant.hpp"
 #include "kinegraph/mechanics/screw/tree.hpp"
+#include "kinegraph/task/compiled_packets.hpp"
 #include "kinegraph/task/estimate_observability.hpp"
 #include "kinegraph/task/estimate_run.hpp"
 #include "kinegraph/task/option_rules.hpp"
@@ -80,14 +82,6 @@ void check_steps(const EstimateSummary& summary, Failure& faults) {
              fmt::format("{:g} steps", steps), faults);
 }
 
-/// Over which time noise rounds off dry friction (MachineSettings): within a step it acts half a step long, on the
-/// mean; who is linear about a prediction does not know v better than the noise of the step before leaves it either.
-/// Sigma points and particles are spread out already.
-double friction_span(const EstimateSummary& summary) {
-  if (summary.filter == "ukf" || summary.filter == "particle") return 0;
-  return (summary.filter == "batch" ? 0.5 : 1.5) * summary.step;
-}
-
 /// μ tanh(v / v₀) is nearly a jump: a filter that is linear about standstill takes it for a strong brake, and is far
 /// too sure of it.
 void warn_of_friction(const Machine& machine, EstimateSummary& summary) {
@@ -106,6 +100,21 @@ void warn_of_friction(const Machine& machine, EstimateSummary& summary) {
                     quote(name), name, number));
     return;
   }
+}
+
+/// Particles of a planar machine go in packets; code that is made for it replaces what packets do for any. Fails only
+/// where it is interrupted.
+Result<std::string> use_generated_code(const Model& model, Machine& machine, const EstimateOptions& options) {
+  if (options.filter != "particle") return std::string("numeric (generated code moves particles alone)");
+  auto* plant = dynamic_cast<filter::NaturalPlant*>(&machine.plant());
+  if (!plant) return std::string("numeric (generated code moves particles of planar machines alone)");
+  const auto code =
+      CompiledPackets::make(model, plant->system(), plant->packets().program(), machine.independent, options.progress);
+  if (!code && code.failure().kind == Failure::Kind::interrupted) return code.failure();
+  if (!code) return fmt::format("numeric ({})", code.failure().diagnostics.front().message);
+  plant->packets().use(*code);
+  return fmt::format("generated code, {} operations for accelerations, compiled by {}", (*code)->operations(),
+                     (*code)->compiler());
 }
 
 }  // namespace
@@ -178,6 +187,11 @@ Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading
         kAssumedDensity));
   }
   warn_of_friction(*machine, summary);
+  if (options.compiled) {
+    auto told = use_generated_code(machine->model, *machine, options);
+    if (!told) return told.failure();
+    summary.code = *std::move(told);
+  }
   const auto start = EstimateStart::make(*machine, summary.time_start, options);
   if (!start) return start.failure();
   summary.start = start->unknown() ? "unknown" : "file";

@@ -30,6 +30,7 @@ struct EstimateOptions {
   double loss_scale = 0;                   ///< in standard deviations; 0: that of the loss
   double gate = 0;                         ///< probability beyond which readings are not used; 0: all are
   bool check_observability = true;
+  bool compiled = false;  ///< motion and sensors of particles by generated code, where that can be
   MachineSettings machine;
   unsigned long seed = 0;
   int every = 1;     ///< keep every n-th step
@@ -62,6 +63,7 @@ struct EstimateSummary {
     double value = 0, sd = 0;
   };
   std::string filter, start, integrator, chart, loss;
+  std::string code;  ///< where generated code was asked for: what computed
   double step = 0, time_start = 0, time_end = 0;
   long steps = 0;
   double wall_s = 0, step_us = 0;

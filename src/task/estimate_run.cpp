@@ -192,7 +192,8 @@ Result<std::unique_ptr<filter::Rewindable>> make_particles(const Machine& machin
   return std::unique_ptr<filter::Rewindable>(*std::move(made));
 }
 
-/// `numbers`: which branches its probabilities are of.
+}  // namespace
+
 Result<std::unique_ptr<filter::Estimator>> make_estimator(const Machine& machine, const EstimateStart& start,
                                                           const EstimateOptions& options, EstimateSummary& summary,
                                                           std::vector<int>& numbers) {
@@ -227,8 +228,6 @@ Result<std::unique_ptr<filter::Estimator>> make_estimator(const Machine& machine
   return std::unique_ptr<filter::Estimator>(std::make_unique<filter::Replay>(*std::move(made), replay));
 }
 
-}  // namespace
-
 Loss loss_of(const EstimateOptions& options) {
   const auto scale = [&](double usual) { return options.loss_scale > 0 ? options.loss_scale : usual; };
   if (options.loss == "huber") return Loss::huber(scale(2));
@@ -236,6 +235,11 @@ Loss loss_of(const EstimateOptions& options) {
   if (options.loss == "tukey") return Loss::tukey(scale(4.7));
   if (options.loss == "geman-mcclure") return Loss::geman_mcclure(scale(2));
   return Loss::none();
+}
+
+double friction_span(const EstimateSummary& summary) {
+  if (summary.filter == "ukf" || summary.filter == "particle") return 0;
+  return (summary.filter == "batch" ? 0.5 : 1.5) * summary.step;
 }
 
 Result<EstimateResult> run_sequential(Machine& machine, const EstimateStart& start,

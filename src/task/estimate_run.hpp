@@ -16,6 +16,17 @@ Result<EstimateResult> run_sequential(Machine& machine, const EstimateStart& sta
 Result<EstimateResult> run_batch(Machine& machine, const EstimateStart& start, const std::vector<LogReading>& readings,
                                  const EstimateOptions& options, EstimateSummary& summary);
 
+/// The estimator that the options name, at its start; fills in `summary`. `numbers`: which branches its probabilities
+/// are of.
+Result<std::unique_ptr<filter::Estimator>> make_estimator(const Machine& machine, const EstimateStart& start,
+                                                          const EstimateOptions& options, EstimateSummary& summary,
+                                                          std::vector<int>& numbers);
+
+/// Over which time noise rounds off dry friction (MachineSettings): within a step it acts half a step long, on the
+/// mean; who is linear about a prediction does not know v better than the noise of the step before leaves it either.
+/// Sigma points and particles are spread out already.
+double friction_span(const EstimateSummary& summary);
+
 /// The loss that the options name.
 Loss loss_of(const EstimateOptions& options);
 /// What is known of every number of the state.

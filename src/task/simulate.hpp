@@ -25,9 +25,10 @@ struct SimulateOptions {
   double relaxation = 0;                     ///< s: in which they come back; 0: two steps
   std::optional<Trajectory> input;  ///< recorded torques and forces: motor.tau (or .u), load.fx, load.fy, torque.tau
   bool reactions = false;
-  bool poses = false;  ///< spatial models: also the pose of every link
-  int every = 1;       ///< keep every n-th sample
-  bool keep = true;    ///< false: samples go to `sample` only, and memory does not grow
+  bool poses = false;     ///< spatial models: also the pose of every link
+  bool compiled = false;  ///< spatial models: accelerations by generated code, where that can be
+  int every = 1;          ///< keep every n-th sample
+  bool keep = true;       ///< false: samples go to `sample` only, and memory does not grow
   std::function<void(const std::vector<std::string>&)> begin;  ///< told the names of the series, once
   std::function<void(double t, const double* row)> sample;     ///< told every sample kept, as it is made
   /// Told the state at every step, kept or not: q, v, a of natural::System, or of screw::Tree; not with maximal.
@@ -56,7 +57,8 @@ struct SimulateSummary {
   double step = 0, time = 0;
 
   // Of spatial models:
-  double work = 0;  ///< of torques, loads and damping, J
+  std::string code;  ///< with `compiled`: what computed, see CompiledDynamics::note()
+  double work = 0;   ///< of torques, loads and damping, J
   int loops = 0;
   double closure_m = 0, closure_rad = 0;  ///< largest opening of a loop
   bool floating = false;                  ///< nothing ties the robot to the ground: its momentum is watched

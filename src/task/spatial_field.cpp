@@ -35,15 +35,42 @@ bool SpatialField::rates(double t, const double* q, const double* v, double* a, 
   drive_.torques(t, tau_.data());
   screw::body_poses(*tree_, q, poses_);
   if (drive_.has_loads()) drive_.loads(t, poses_, loads_);
-  const build::Dynamics::Outcome outcome = dynamics_.solve(q, v, a, tau_.data(), surroundings_);
-  if (!outcome.ok) {
-    message_ = outcome.message;
-    return false;
-  }
-  undetermined_ = std::max(undetermined_, outcome.undetermined);
+  if (!accelerations(q, v, a)) return false;
   extra[0] = power(v);
   if (floating_) impulse_rate(extra + 1);
   return true;
+}
+
+bool SpatialField::accelerations(const double* q, const double* v, double* a) {
+  by_code_ = compiled_ && compiled_.run(q, v, tau_.data(), a);
+  if (by_code_) return true;
+  const build::Dynamics::Outcome outcome = dynamics_.solve(q, v, a, tau_.data(), surroundings_);
+  if (!outcome.ok) message_ = outcome.message;
+  undetermined_ = std::max(undetermined_, outcome.undetermined);
+  return outcome.ok;
+}
+
+void SpatialField::use(CompiledDynamics compiled) {
+  if (compiled && drive_.has_loads()) compiled = CompiledDynamics::none("loads act on links");
+  for (const screw::Body& body : tree_->bodies()) {
+    // what passes through the joint of a floating base is told by its torques alone, see base_wrench()
+    const bool plain = body.parent >= 0 || !floating_ || !body.joint.reversed;
+    if (compiled && !plain) compiled = CompiledDynamics::none("the base hangs on its child");
+  }
+  compiled_ = std::move(compiled);
+  looked_.resize(tree_->freedoms());
+}
+
+void SpatialField::look(const double* q, const double* v) {
+  if (!by_code_) return;
+  dynamics_.solve(q, v, looked_.data(), tau_.data(), surroundings_);
+}
+
+// Through the joint of a floating body S = 1:   F = τ − (damping, springs: of such a joint none) − armature · V̇, none
+screw::Vector6d SpatialField::base_wrench(int body) const {
+  if (!by_code_) return dynamics_.wrench(body);
+  const screw::Coordinate& c = tree_->coordinates()[tree_->bodies()[body].joint.coordinate];
+  return Eigen::Map<const screw::Vector6d>(tau_.data() + c.v);
 }
 
 double SpatialField::power(const double* v) const {
@@ -73,7 +100,7 @@ void SpatialField::impulse_rate(double* rate) const {
     sum.head<3>() += (poses_[i] * body.com).cross(weight);
     sum.tail<3>() += weight;
     if (drive_.has_loads()) sum += poses_[i].wrench(loads_[i]);
-    if (body.parent < 0) sum += poses_[i].wrench(dynamics_.wrench(static_cast<int>(i)));
+    if (body.parent < 0) sum += poses_[i].wrench(base_wrench(static_cast<int>(i)));
   }
 }
 

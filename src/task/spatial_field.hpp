@@ -9,6 +9,7 @@
 #include "kinegraph/step/joint_response.hpp"
 #include "kinegraph/step/lie_stepper.hpp"
 #include "kinegraph/step/loop_projection.hpp"
+#include "kinegraph/task/compiled_dynamics.hpp"
 #include "kinegraph/task/spatial_drive.hpp"
 
 namespace kinegraph::task {
@@ -31,6 +32,12 @@ class SpatialField final : public step::Field {
   bool project(double* q, double* v) override;
   bool correct(double half, const double* q, const double* v, const double* g, double* delta) override;
 
+  /// Accelerations from now on by this code, where there is some and no loads act.
+  void use(CompiledDynamics compiled);
+  const std::string& compiled_note() const { return compiled_.note(); }  ///< after use()
+  /// With such code: makes dynamics() those of a state, with the torques of the last rates().
+  void look(const double* q, const double* v);
+
   bool floating() const { return floating_; }
   const build::Dynamics& dynamics() const { return dynamics_; }
   step::LoopProjection& loops() { return loops_; }
@@ -40,12 +47,17 @@ class SpatialField final : public step::Field {
   int undetermined() const { return undetermined_; }
 
  private:
+  bool accelerations(const double* q, const double* v, double* a);
+  screw::Vector6d base_wrench(int body) const;
   double power(const double* v) const;
   void impulse_rate(double* rate) const;
 
   std::shared_ptr<const screw::Tree> tree_;
   const SpatialDrive& drive_;
   build::Dynamics dynamics_;
+  CompiledDynamics compiled_;
+  bool by_code_ = false;  // the last accelerations
+  std::vector<double> looked_;
   step::LoopProjection loops_;
   step::JointResponse response_;
   bool response_prepared_ = false;  // for this step

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "kinegraph/model/friction_support.hpp"
+#include "kinegraph/task/compiled_dynamics.hpp"
 #include "kinegraph/task/spatial_solver.hpp"
 
 namespace kinegraph::task {
@@ -56,6 +57,55 @@ Result<std::vector<Given>> choose_given(const screw::Tree& tree, const SpatialMo
   return given;
 }
 
+/// Samples by generated code, where the ground is at rest and nothing pulls at links; numeric elimination does the
+/// rest.
+class CodeForSamples {
+ public:
+  CodeForSamples(const screw::Tree& tree, const std::vector<Given>& given, CompiledDynamics code)
+      : tree_(tree), given_(given), code_(std::move(code)), known_(tree.freedoms()), out_(tree.freedoms()) {}
+
+  bool solve(const SpatialMotion& motion, Eigen::VectorXd& a, Eigen::VectorXd& tau) {
+    const screw::Surroundings& around = motion.surroundings();
+    if (!code_ || around.loads || !around.base_twist.isZero() || !around.base_acceleration.isZero() ||
+        around.gravity != tree_.gravity()) {
+      return false;
+    }
+    each([&](int i, bool torque) { known_[i] = torque ? tau[i] : a[i]; });
+    if (!code_.run(motion.q().data(), motion.v().data(), known_.data(), out_.data()) || !out_.allFinite()) return false;
+    each([&](int i, bool torque) { (torque ? a : tau)[i] = out_[i]; });
+    ++solved_;
+    return true;
+  }
+
+  std::string note(long samples) const {
+    if (!code_ || solved_ == samples) return code_.note();
+    return fmt::format("{}; {} of {} samples by numeric elimination (loads, a moved base or singular positions)",
+                       code_.note(), samples - solved_, samples);
+  }
+
+ private:
+  template <class F>
+  void each(const F& f) const {
+    for (std::size_t c = 0; c < given_.size(); ++c) {
+      const Coordinate& coordinate = tree_.coordinates()[c];
+      for (int k = 0; k < coordinate.freedoms; ++k) f(coordinate.v + k, given_[c] == Given::torque);
+    }
+  }
+
+  const screw::Tree& tree_;
+  const std::vector<Given>& given_;
+  CompiledDynamics code_;
+  Eigen::VectorXd known_, out_;
+  long solved_ = 0;
+};
+
+Result<CompiledDynamics> make_code(const std::shared_ptr<const screw::Tree>& tree, const std::vector<Given>& given,
+                                   const SpatialInverseOptions& options) {
+  if (!options.compiled) return CompiledDynamics();
+  if (options.reactions) return CompiledDynamics::none("joint forces are asked for");
+  return CompiledDynamics::make(tree, given, options.progress);
+}
+
 }  // namespace
 
 Result<SpatialDynamicsResult> spatial_inverse(const Model& model, const Trajectory& table,
@@ -75,15 +125,26 @@ Result<SpatialDynamicsResult> spatial_inverse(const Model& model, const Trajecto
   const auto dynamics = solver.plan(*given);
   if (!dynamics) return dynamics.failure();
 
+  Result<CompiledDynamics> made = make_code(start->tree, *given, options);
+  if (!made) return made.failure();
+  CodeForSamples code(tree, *given, *std::move(made));
+
   SpatialRecord record(start->tree, options.reactions, table.samples());
   Eigen::VectorXd a(tree.freedoms()), tau(tree.freedoms());
   for (int k = 0; k < table.samples(); ++k) {
     if (auto done = motion->go_to(k); !done) return done.failure();
     a = motion->a();
     tau.setZero();
-    const auto outcome = solver.solve(**dynamics, *motion, table.times()[k], a, tau);
-    if (!outcome) return outcome.failure();
-    record.add(table.times()[k], *motion, a, tau, **dynamics, *outcome);
+    build::Dynamics::Outcome outcome;
+    outcome.ok = code.solve(*motion, a, tau);
+    if (outcome.ok) {
+      (*dynamics)->write(motion->q().data(), motion->v().data(), a.data(), tau.data(), motion->surroundings());
+    } else {
+      const auto solved = solver.solve(**dynamics, *motion, table.times()[k], a, tau);
+      if (!solved) return solved.failure();
+      outcome = *solved;
+    }
+    record.add(table.times()[k], *motion, a, tau, **dynamics, outcome);
     if (options.progress && k % 256 == 0 && !options.progress(double(k) / table.samples())) {
       return Failure::interrupted();
     }
@@ -95,6 +156,7 @@ Result<SpatialDynamicsResult> spatial_inverse(const Model& model, const Trajecto
     if ((*given)[c] == Given::acceleration) summary.actuators.push_back(tree.coordinates()[c].name);
   }
   summary.degrees_of_freedom = start->mobility.freedoms;
+  if (options.compiled) summary.code = code.note(table.samples());
   summary.ordering = options.ordering.empty() ? "best" : options.ordering;
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   summary.sample_us = summary.wall_s / table.samples() * 1e6;

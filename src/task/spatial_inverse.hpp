@@ -16,6 +16,7 @@ struct SpatialInverseOptions {
   std::string ordering;       ///< as screw_order() names them; empty: the best
   bool planar_loops = false;  ///< see build::screw_problem()
   Progress progress;
+  bool compiled = false;  ///< by generated code, where that can be
 };
 
 struct SpatialDynamicsResult {

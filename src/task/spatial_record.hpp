@@ -18,6 +18,7 @@ struct SpatialDynamicsSummary {
   double wall_s = 0, sample_us = 0;
   int degrees_of_freedom = 0;
   std::string ordering;
+  std::string code;  ///< where generated code was asked for: what computed, see CompiledDynamics::note()
   std::vector<std::string> prescribed;  ///< joints whose position the table gives
   std::vector<std::string> actuators;   ///< joints whose torque was asked for at some sample
   std::vector<std::string> torques;     ///< "shoulder.tau", …: those of all joints, and per name

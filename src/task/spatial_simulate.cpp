@@ -101,6 +101,12 @@ class SpatialRun {
   }
 
   Result<SimulateResult> run() {
+    if (options_.compiled) {
+      auto made = CompiledDynamics::make(start_.tree, build::given_forward(*start_.tree), options_.progress);
+      if (!made) return made.failure();
+      field_.use(*std::move(made));
+      result_.summary.code = field_.compiled_note();
+    }
     const auto begin = Clock::now();
     if (!stepper_.start(0, start_.q.data(), start_.v.data())) return no_motion(0);
     watch_.start(stepper_.q().data(), stepper_.v().data());
@@ -137,6 +143,7 @@ class SpatialRun {
   void record(long k) {
     if (options_.state) options_.state(stepper_.t(), stepper_.q().data(), stepper_.v().data(), stepper_.a().data());
     if (k % options_.every != 0 && k != steps_) return;
+    if (options_.compiled) field_.look(stepper_.q().data(), stepper_.v().data());
     const double* row = recorder_.row(stepper_.q().data(), stepper_.v().data(), stepper_.a().data(), field_);
     if (options_.sample) options_.sample(stepper_.t(), row);
     if (options_.keep) std::copy_n(row, recorder_.names().size(), result_.trajectory.append(stepper_.t()));

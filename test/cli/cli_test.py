@@ -17,12 +17,12 @@ from program import FOURBAR, PENDULUM, PROGRAM, Cli
 class Help(Cli):
     def test_lists_the_verbs(self):
         text = self.good("--help").out
-        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "sweep", "demo"):
             self.assertRegex(text, rf"(?m)^  {verb} +\S")
         self.assertEqual(text, self.good("help").out)
 
     def test_teaches_each_verb(self):
-        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "demo"):
+        for verb in ("check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "sweep", "demo"):
             text = self.good(verb, "--help").out
             self.assertIn("Example", text)
             self.assertIn(f"  kinegraph {verb} ", text)
