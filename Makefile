@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 TEST_JOBS ?= 2
 PYTHON := /usr/bin/python3
-CXX_FILES = find $(wildcard src cli bench test examples experiments python) -name '*.hpp' -o -name '*.cpp'
+CXX_FILES = find $(wildcard src cli bench test examples experiments python fuzz) -name '*.hpp' -o -name '*.cpp'
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -54,7 +54,7 @@ asan: build/asan/build.ninja
 	@$(PYTHON) cmake/test_summary.py build/asan/tests.xml
 
 # TBB is not instrumented: what it synchronises looks like races in its own library (cmake/tbb.suppressions).
-TSAN_TESTS := linear_test solve_test filter_test
+TSAN_TESTS := linear_test solve_test filter_test ensemble_test
 tsan: build/tsan/build.ninja
 	cmake --build --preset tsan --parallel $(JOBS) --target $(TSAN_TESTS)
 	set -e; for test in $(TSAN_TESTS); do \

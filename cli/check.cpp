@@ -28,7 +28,6 @@ class Check final : public Verb {
 
  private:
   Done run_spatial(const Model& model, Outputs& outputs);
-
 };
 
 std::string bodies_text(const Model& model) {

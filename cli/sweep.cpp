@@ -235,6 +235,12 @@ Done Sweep::finish(const ensemble::Study& study, const SweepCases& cases, ensemb
 Done Sweep::run_checked(const ensemble::Study& study, SweepCases& cases) {
   for (const std::string& place : {files().table, common_.json}) {  // told now, and opened when the work is done:
     if (place.empty()) continue;                                    // nothing stays half written after kill -9
+    for (const std::string& input : cases.files()) {
+      std::error_code none;
+      if (input == place || fs::equivalent(input, place, none)) {
+        return Failure::bad_input(fmt::format("{}: the study reads it; say --out FILE.csv", place));
+      }
+    }
     if (const Result<OutputFile> file = OutputFile::create(place); !file) return file.failure();
   }
   Result<ensemble::Journal> journal = open_journal(study, cases);

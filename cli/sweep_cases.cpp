@@ -123,9 +123,8 @@ Result<Outcome> SweepCases::run(std::uint64_t number, Embedding& found, Failure&
   return outcome;
 }
 
-std::vector<std::string> SweepCases::file_contents() const {
-  constexpr std::size_t kLargest = 1'000'000'000;
-  std::vector<std::string> files{study_.model.text}, lines{fmt::format("kinegraph {}", kVersion)};
+std::vector<std::string> SweepCases::files() const {
+  std::vector<std::string> files{study_.model.text};
   if (study_.verb.text == "plan") {
     if (const Result<PlanTask> task = read_task(study_.model.text)) {
       files.push_back(task->model.text);
@@ -151,7 +150,13 @@ std::vector<std::string> SweepCases::file_contents() const {
       add_option(varied.name.text, list->texts[i]);
     }
   }
-  for (const std::string& file : files) {
+  return files;
+}
+
+std::vector<std::string> SweepCases::file_contents() const {
+  constexpr std::size_t kLargest = 1'000'000'000;
+  std::vector<std::string> lines{fmt::format("kinegraph {}", kVersion)};
+  for (const std::string& file : files()) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored)) continue;
     const Result<std::string> text = io::read_text_file(file, kLargest);

@@ -26,6 +26,7 @@ class SweepCases {
   /// The same, with all that the verb found left in `found`.
   Result<ensemble::Outcome> run(std::uint64_t number, Embedding& found, Failure& failure);
 
+  std::vector<std::string> files() const;  ///< that decide about results: read by the cases
   /// Contents of the files that decide about results, each by its checksum.
   std::vector<std::string> file_contents() const;
 

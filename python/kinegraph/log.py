@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterator, List
 
 import numpy as np
 
@@ -47,6 +48,18 @@ def _need(module: str, package: str, debian: str) -> Any:
         raise ImportError(f"files of this kind need the package {package}, which is not installed: {ways}; .csv needs none") from fault
 
 
+@contextlib.contextmanager
+def _whole(path: str) -> Iterator[str]:
+    """A name beside the path: what is written there gets the path's name when all of it is there, or goes."""
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(part)
+
+
 def _read_csv(path: str) -> Table:
     return Table(_kinegraph.read_table(path))
 
@@ -58,7 +71,7 @@ def _write_csv(path: str, table: Table) -> None:
 # HDF5: a dataset per series, `t` among them; the order of the series is an attribute.
 def _write_h5(path: str, table: Table) -> None:
     h5py = _need("h5py", "h5py", "python3-h5py")
-    with h5py.File(path, "w") as file:
+    with _whole(path) as part, h5py.File(part, "w") as file:
         file.attrs["names"] = np.array(table.names, dtype=h5py.string_dtype())
         file.create_dataset("t", data=table.t)
         for name, series in table.items():
@@ -79,7 +92,7 @@ def _read_h5(path: str) -> Table:
 def _write_mcap(path: str, table: Table) -> None:
     writer_module = _need("mcap.writer", "mcap", "")
     schema = {"type": "object", "properties": {name: {"type": "number"} for name in ["t", *table.names]}}
-    with open(path, "wb") as file:
+    with _whole(path) as part, open(part, "wb") as file:
         writer = writer_module.Writer(file)
         writer.start(profile="", library="kinegraph")
         kind = writer.register_schema("kinegraph.Row", "jsonschema", json.dumps(schema).encode())

@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import unittest
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would have it ignored
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODELS = os.path.join(ROOT, "models")

@@ -73,10 +73,9 @@ void add_dynamics(PlanProblem& problem, const Noise& noise) {
     if (!factor) {
       std::vector<screw::BodyPoint> points;
       for (const int contact : bearing) points.push_back(setting.contacts[contact].point);
-      factor = at_moment(
-          setting, middle,
-          std::make_shared<screw::WholeDynamics>(loaded ? setting.loaded : setting.tree, setting.motors, points,
-                                                 setting.task.friction_speed));
+      factor = at_moment(setting, middle,
+                         std::make_shared<screw::WholeDynamics>(loaded ? setting.loaded : setting.tree, setting.motors,
+                                                                points, setting.task.friction_speed));
     }
     const PlanKeys at{knot, middle};
     std::vector<Key> keys;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/build/plan.hpp"
@@ -178,6 +179,7 @@ class SettingMaker {
   }
 
   void contacts() {
+    const bool walks = !task_.gait || check_gait(*task_.gait);
     for (const TaskContact& c : task_.contacts) {
       PlanContact contact;
       contact.name = c.name.text;
@@ -196,13 +198,13 @@ class SettingMaker {
         const double end = std::min(to, task_.horizon);
         contact.closed.emplace_back(knot_at(from, c.where, "closed"), knot_at(end, c.where, "closed"));
       }
-      if (c.closed.empty()) contact.closed = walked(c);
+      if (c.closed.empty() && walks) contact.closed = walked(c);
       setting_->contacts.push_back(std::move(contact));
     }
-    if (task_.gait) check_gait(*task_.gait);
   }
 
-  void check_gait(const TaskGait& gait) {
+  /// Whether its feet can be lifted and set down in the steps of the task: else it is a fault.
+  bool check_gait(const TaskGait& gait) {
     std::vector<std::string> known;
     for (const TaskContact& c : task_.contacts) known.push_back(c.name.text);
     for (const auto& group : gait.order) {
@@ -215,10 +217,10 @@ class SettingMaker {
         }
       }
     }
-    if ((1 - gait.duty) * gait.cycle < 2 * task_.step()) {
-      fault(gait.where, fmt::format("gait: a foot is lifted for {:g} s, less than two steps of {:g} s",
-                                    (1 - gait.duty) * gait.cycle, task_.step()));
-    }
+    if ((1 - gait.duty) * gait.cycle >= 2 * task_.step()) return true;
+    fault(gait.where, fmt::format("gait: a foot is lifted for {:g} s, less than two steps of {:g} s",
+                                  (1 - gait.duty) * gait.cycle, task_.step()));
+    return false;
   }
 
   /// Knots at which a contact of the gait stands. Swings that would not end in time are left out.
@@ -285,13 +287,20 @@ class SettingMaker {
     return mesh == task_.meshes.end() ? std::nullopt : screw::hull_of(shape, mesh->second);
   }
 
-  /// The solids of a link, with the body that carries them.
-  std::vector<screw::CarriedSolid> solids(int link) {
+  /// The solids of a link, with the body that carries them. Meshes that could not be read are told of, once.
+  const std::vector<screw::CarriedSolid>& solids(int link) {
+    const auto [known, fresh] = solids_.try_emplace(link);
+    std::vector<screw::CarriedSolid>& all = known->second;
+    if (!fresh) return all;
     const screw::LinkPlace& place = setting_->tree->links()[link];
-    std::vector<screw::CarriedSolid> all;
     for (const Shape& shape : robot_.links[link].collisions) {
       std::optional<screw::Solid> solid = solid_of(shape);
-      if (!solid) continue;
+      if (!solid) {
+        setting_->warnings.push_back(
+            fmt::format("link {}: mesh {} is not read, nothing keeps it clear (--meshes FOLDER)",
+                        quote(robot_.links[link].name), quote(shape.mesh)));
+        continue;
+      }
       solid->X = place.X_BL * solid->X;
       all.push_back({place.body, *solid});
     }
@@ -362,6 +371,10 @@ class SettingMaker {
     for (const auto& [first, second] : rules.pairs) {
       const int a = link_named(first), b = link_named(second);
       if (a < 0 || b < 0) continue;
+      for (const auto& [name, link] : {std::pair{&first, a}, std::pair{&second, b}}) {
+        if (solids(link).empty())
+          fault(name->where, fmt::format("link {} has no shape that keeps clear", quote(name->text)));
+      }
       for (const screw::CarriedSolid& one : solids(a))
         for (const screw::CarriedSolid& other : solids(b))
           add_pair(first.text + " - " + second.text, one, other, first.where, 0, last);
@@ -400,6 +413,7 @@ class SettingMaker {
   Robot robot_;
   PlanSetting* setting_ = nullptr;
   std::vector<Diagnostic> faults_;
+  std::map<int, std::vector<screw::CarriedSolid>> solids_;  // by link
 };
 
 }  // namespace

@@ -114,7 +114,8 @@ inline constexpr int kPacketMost = 8;  ///< states per packet, on any processor
 constexpr int packet_work(const PacketProgram& p, int stages) {
   const int states = 2 * (p.n + p.constants.count) + 2 * (p.n + p.m + 1) + 2 * p.m + 2 * p.n + p.forces.count;
   const int plan = p.places + 1 + p.saddle.pairs.count + p.saddle.reduced_source.count + p.saddle.base.count;
-  const int code = 6 * p.n + p.torques.count + 3 * p.drivers.count + p.noises.count * (p.n + 12) + 12 * p.n + 64;  // PacketCode's
+  const int code =
+      6 * p.n + p.torques.count + 3 * p.drivers.count + p.noises.count * (p.n + 12) + 12 * p.n + 64;  // PacketCode's
   return kPacketMost * (states + plan + p.saddle.columns.count + 2 * stages * p.n + code);
 }
 

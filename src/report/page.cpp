@@ -61,12 +61,9 @@ Json data_of(const Page& page) {
   json["facts"] = pairs(page.facts);
   json["inputs"] = pairs(page.inputs);
   json["time"] = {{"name", page.time_name}, {"unit", page.time_unit}};
-  const std::pair<const char*, const Json*> sections[] = {{"scene", &page.scene},
-                                                          {"view", &page.view},
-                                                          {"series", &page.series},
-                                                          {"timing", &page.timing},
-                                                          {"branches", &page.branches},
-                                                          {"parameters", &page.parameters}};
+  const std::pair<const char*, const Json*> sections[] = {
+      {"scene", &page.scene},   {"view", &page.view},         {"series", &page.series},
+      {"timing", &page.timing}, {"branches", &page.branches}, {"parameters", &page.parameters}};
   for (const auto& [name, section] : sections) {
     if (!section->is_null()) json[name] = *section;
   }

@@ -105,7 +105,6 @@ Result<GroundRollOut> roll_out_on_ground(const PlanProblem& problem, double time
   options.formulation = "maximal";
   options.input = torques_of(problem, options.time, 8);
   GroundRollOut out;
-  std::vector<std::string> names;
   options.keep = false;
   options.begin = [&](const std::vector<std::string>& all) { out.motion = Trajectory(all); };
   const std::string& base = setting.tree->coordinates()[0].name;

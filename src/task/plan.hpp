@@ -57,7 +57,7 @@ struct PlanSummary {
   double clearance = 0;                            ///< least distance to obstacles, at a tenth of the steps
   bool has_clearance = false;
   bool has_friction = false;  ///< dry, in joints: smoother in the plan than in its roll-out
-  std::string nearest;  ///< "hand - ball"
+  std::string nearest;        ///< "hand - ball"
 };
 
 struct PlanResult {

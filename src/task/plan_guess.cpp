@@ -20,7 +20,9 @@ constexpr double kFar = 1e-3,
 /// A goal that must be met, though no position within the model's limits does.
 void tell_unreachable(const PlanSetting& setting, const TaskGoal& goal, const Reached& found, Failure& failure) {
   const bool must = goal.sigma == 0 && goal.tolerance == 0;
-  if (!must || !setting.task.model_limits || setting.state.floating || found.solved) return;
+  const bool own_limits = std::any_of(setting.task.limits.begin(), setting.task.limits.end(),
+                                      [](const TaskLimit& limit) { return limit.position.has_value(); });
+  if (!must || own_limits || !setting.task.model_limits || setting.state.floating || found.solved) return;
   if (found.distance <= kFar && found.angle <= kTurned) return;
   std::string by = found.distance > kFar ? fmt::format("{:.3g} m", found.distance) : "";
   if (found.angle > kTurned) by += fmt::format("{}{:.3g} rad", by.empty() ? "" : " and ", found.angle);
@@ -122,7 +124,8 @@ Result<std::monostate> set_guess(PlanProblem& problem, const PlanOptions& option
   const PlanSetting& setting = *problem.setting;
   std::vector<std::pair<int, Eigen::VectorXd>> via;
   const bool wanted = setting.task.guess.type == TaskGuess::Type::kinematics && !options.guess;
-  if (wanted || (!setting.state.floating && options.soft == 0)) {  // else only to see whether goals can be reached
+  if (wanted || (!setting.state.floating && options.soft == 0 &&
+                 !options.guess)) {  // else only to see whether goals can be reached
     auto found = reached(setting, options);
     if (!found) return found.failure();
     if (wanted) via = *std::move(found);

@@ -2,10 +2,13 @@
 
 import csv
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import unittest
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would have it ignored
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "kinegraph"
 

@@ -218,9 +218,9 @@ class SweepJournals(SweepCase):
         generator = random.Random(7)
         kept = []
         for i in range(10):
-            process = self.start("sweep", "study.yaml", "--threads", "2")
+            process = self.start("sweep", "study.yaml", "--threads", "1")
             wanted = len(kept) + generator.randrange(1, 25)
-            deadline = time.monotonic() + (0.1 * generator.random() if i % 3 == 2 else 60)
+            deadline = time.monotonic() + (0.03 * generator.random() if i % 3 == 2 else 60)
             while time.monotonic() < deadline and len(self.records()) < wanted:
                 time.sleep(0.002 * generator.random())
             process.send_signal(signal.SIGKILL)
