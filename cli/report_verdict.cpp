@@ -119,7 +119,8 @@ Verdict plan(const Json& s) {
   const double miss = number(s, "miss_max");
   const std::string rolled = std::isfinite(miss) ? fmt::format("; rolled out it misses by {:.2g}", miss)
                                                  : "; it was not rolled out to the end";
-  return {std::isfinite(miss) ? Status::good : Status::warning,
+  constexpr double kFar = 0.05;  // rad or m: more is no motion to follow open loop
+  return {miss <= kFar ? Status::good : Status::warning,
           fmt::format("Cost {:.6g}, violation {:.1e}{}.", number(s, "cost"), number(s, "violation_max"), rolled)};
 }
 

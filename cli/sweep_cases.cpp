@@ -62,7 +62,7 @@ std::string SweepCases::option_text(const OptionShape& shape, const std::string&
   if (shape.type.find("@FILE") != std::string::npos) {
     return value.starts_with('@') ? "@" + beside_study(study_, value.substr(1)) : value;
   }
-  return shape.type.starts_with("FILE") ? beside_study(study_, value) : value;
+  return shape.type.starts_with("FILE") || shape.type.starts_with("FOLDER") ? beside_study(study_, value) : value;
 }
 
 void SweepCases::add(std::vector<std::string>& words, const OptionShape& shape, const std::string& value) const {

@@ -87,6 +87,12 @@ Quantity of_coordinate(const Model& model, const std::string& element, const std
   return {"", "Other", 90};
 }
 
+/// "Reaction force", "Joint moment"; of robots what is no reaction is a contact's, a load's or the base's: "Force".
+std::string force_group(const std::string& what, bool reaction, bool spatial) {
+  if (reaction) return "Reaction " + what;
+  return spatial ? (what == "force" ? "Force" : "Moment") : "Joint " + what;
+}
+
 }  // namespace
 
 Quantity quantity_of(const Model& model, const std::string& name) {
@@ -107,10 +113,7 @@ Quantity quantity_of(const Model& model, const std::string& name) {
     if (quantity != known.suffix) continue;
     const bool force = known.rank == 60 || known.rank == 65;
     return {known.unit,
-            force ? std::string(reaction          ? "Reaction "
-                                : model.spatial() ? "Contact "
-                                                  : "Joint ") +
-                        (known.rank == 60 ? "force" : "moment")
+            force ? force_group(known.rank == 60 ? "force" : "moment", reaction, model.spatial())
                   : std::string(known.group),
             known.rank};
   }

@@ -124,6 +124,7 @@ async function check(browser, report) {
   assert.equal(await page.locator(".verb").textContent(), report.verb);
   await page.screenshot({ path: join(out, `${report.name}_light.png`) });
   if (report.moves) await checkMoving(page, report);
+  if (report.timing) assert.equal(await page.locator(".timing .rail").count(), report.timing, `${report.name}: bars of contacts`);
   if (report.sliders) await checkSliders(page, report);
   if (report.evil) await checkEscaped(page, report);
   await page.screenshot({ path: join(out, `${report.name}_page.png`), fullPage: true });

@@ -68,6 +68,7 @@ export function makeReports(program, models, out) {
   make("identify", ["identify", model("rubbing_pendulum.yaml"), "--log", at("rubbing.csv"), "--set", "O.viscous=0.001", "--set", "O.dry=0.005", "--set", "bar.I0=0.04", "--free", "O.viscous,O.dry,bar.I0"]);
 
   make("plan", ["plan", model("tasks/cart_pole_swing_up.yaml")]);
+  make("plan_contacts", ["plan", model("tasks/quadruped_step.yaml")], { timing: 4 });
 
   make("graph", ["graph", model("three_r.urdf"), "--problem", "inverse", "--ordering", "rnea", "--show", "dag"], { moves: false });
   make("check", ["check", model("arm7.urdf")], { moves: false });
