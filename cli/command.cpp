@@ -2,8 +2,10 @@
 #include <tbb/global_control.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 
@@ -79,6 +81,32 @@ std::vector<std::string> long_names(const CLI::App& app) {
 }
 
 /// What the parser lets through: words that no option takes, options without a value.
+/// An output that would replace a file that the same command reads.
+std::optional<Failure> overwritten(const CLI::App& app, const Verb& verb) {
+  const auto writes = [&](const std::string& name) {
+    static const std::vector<std::string> always = {"out", "json", "report", "sensors", "save", "innovations"};
+    return std::find(always.begin(), always.end(), name) != always.end() || (name == "motion" && verb.name() == "plan");
+  };
+  const auto name_of = [](const CLI::Option* o) {
+    return o->get_lnames().empty() ? o->get_name() : o->get_lnames()[0];
+  };
+  for (const CLI::Option* output : app.get_options()) {
+    if (!writes(name_of(output)) || output->count() == 0) continue;
+    for (const CLI::Option* input : app.get_options()) {
+      if (writes(name_of(input))) continue;
+      for (std::string file : input->results()) {
+        if (file.starts_with('@')) file.erase(0, 1);
+        std::error_code none;
+        if (file != "-" && std::filesystem::equivalent(file, output->results().front(), none)) {
+          return Failure::bad_input(
+              fmt::format("{}: names the file {} that the command reads", name_of(output), quote(file)));
+        }
+      }
+    }
+  }
+  return {};
+}
+
 std::optional<Failure> fault_of(const CLI::App& app, const Verb& verb) {
   const std::vector<std::string> left = app.remaining();
   for (const std::string& word : left) {
@@ -99,6 +127,7 @@ std::optional<Failure> fault_of(const CLI::App& app, const Verb& verb) {
     }
   }
   if (!left.empty()) return Failure::bad_input(fmt::format("did not expect {}", quote(left.front())));
+  if (auto fault = overwritten(app, verb)) return fault;
   if (verb.takes_model() && app.get_option("MODEL")->count() == 0) {
     const std::string file = file_name(*app.get_option("MODEL"));
     const char* kind = file == "TASK" ? "task" : file == "STUDY" ? "study" : "model";

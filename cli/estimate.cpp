@@ -33,7 +33,7 @@ class Estimate final : public Verb {
            "motion.csv\n"
            "  kinegraph estimate fourbar_gyro.yaml --log readings.csv --filter ekf --start-sd theta.q=5deg\n"
            "  kinegraph estimate fourbar_gyro.yaml --log readings.csv --filter batch --process theta=0.5 --json -\n"
-           "  kinegraph estimate arm.urdf --log encoders.csv --log imu.csv --loss huber --gate 0.999\n"
+           "  kinegraph estimate arm.urdf --log encoders.csv --log imu.csv --loss huber\n"
            "  kinegraph estimate press.yaml --log readings.csv --unknown theta=2 --innovations innovations.csv\n\n"
            "A log is a table: t, then a column per channel of the model's sensors (gyro.w, imu.ax, …); what is left "
            "empty "
@@ -111,7 +111,8 @@ void Estimate::declare(CLI::App& app) {
   app.add_option("--input", input_, "recorded torques and forces, as of simulate")->type_name("FILE.csv");
   app.add_option("--loss", loss_, "readings far off count less, from k standard deviations on; default none")
       ->type_name("none|huber|cauchy|tukey|geman-mcclure[:K]");
-  app.add_option("--gate", gate_, "readings less probable than 1 - P are not used (0.999); default 0: all are")
+  app.add_option("--gate", gate_,
+                 "Kalman filters: readings less probable than 1 - P are not used (0.999); default 0: all are")
       ->type_name("P");
   app.add_option("--innovations", innovations_, "write what each reading said against what was expected")
       ->type_name("FILE.csv");

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "progress_bar.hpp"
 #include "verb.hpp"
@@ -17,6 +19,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", failure.to_string());
     return failure.exit_status();
   } catch (const std::exception& fault) {
+    const auto* of_system = dynamic_cast<const std::system_error*>(&fault);
+    if (of_system && of_system->code() == std::errc::broken_pipe) return EXIT_FAILURE;  // nobody is there to be told
     const Failure failure = Failure::internal(fault.what());
     fmt::print(
         stderr,

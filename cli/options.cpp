@@ -87,7 +87,8 @@ void CommonOptions::declare(CLI::App& app, bool writes_trajectory) {
   app.add_option("--base", base, "of a robot: how it stands in the world; default: as the file says, else fixed")
       ->type_name("fixed|floating")
       ->group(group);
-  app.add_option("--meshes", meshes, "a folder whose meshes may be read too, for pictures and for what plan keeps clear; may be repeated")
+  app.add_option("--meshes", meshes,
+                 "a folder whose meshes may be read, for pictures and clearances of plans; may be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false)
       ->take_all()

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/io/task_file.hpp"
 #include "kinegraph/io/task_meshes.hpp"
@@ -28,7 +29,7 @@ class Plan final : public Verb {
   std::string_view teaching() const override {
     return "Examples:\n"
            "  kinegraph plan cart_pole_swing_up.yaml --out plan.csv\n"
-           "  kinegraph plan arm_pick.yaml --set gripper.mass=2 --json -\n"
+           "  kinegraph plan arm_pick.yaml --set tool.mass=2 --json -\n"
            "  kinegraph plan arm_pick.yaml --guess plan.csv --out again.csv     start from an earlier plan\n"
            "  kinegraph plan cart_pole_swing_up.yaml --soft 1e-3                dynamics as a cost: see what it "
            "misses\n\n"
@@ -147,6 +148,10 @@ Done Plan::run() {
   options.threads = common_.threads.empty() ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))
                                             : static_cast<int>(reader.whole("threads", common_.threads, 1, 4096));
   options.seed = common_.seed_value;
+  const auto same = [&](const std::string& other) { return !motion_.empty() && motion_ != "-" && motion_ == other; };
+  if (same(common_.out)) reader.fault("out, motion", "both name the file " + quote(motion_));
+  if (same(common_.json)) reader.fault("json, motion", "both name the file " + quote(motion_));
+  if (same(common_.report)) reader.fault("report, motion", "both name the file " + quote(motion_));
   if (!reader.ok()) return reader.failure();
 
   Result<Outputs> outputs = Outputs::open(common_);

@@ -61,7 +61,7 @@ SqpSearch::Penalty SqpSearch::soft_penalty() const {
     }
   }
   p.iterations = options_.max_iterations;
-  p.fall = 1e-11;
+  p.fall = 1e-9;
   return p;
 }
 

@@ -174,6 +174,8 @@ class Plan(Cli):
     def test_faults_of_options(self):
         self.bad("error: soft: must be >= 0, is -1", "plan", "task.yaml", "--soft", "-1")
         self.bad("error: motion: there is none without a roll-out", "plan", "task.yaml", "--roll-out", "0", "--motion", "m.csv")
+        self.bad("error: out, motion: both name the file 'm.csv'", "plan", "task.yaml", "--out", "m.csv", "--motion", "m.csv")
+        self.bad("error: out: names the file 'task.yaml' that the command reads", "plan", "task.yaml", "--out", "task.yaml")
         self.bad("error: expected a task file: kinegraph plan TASK [options]", "plan")
         self.assertIn("Usage: kinegraph plan TASK [options]", self.good("plan", "--help").out)
 
