@@ -198,6 +198,7 @@ Result<std::monostate> compile(const std::string& compiler, const std::string& s
 }  // namespace
 
 bool Compiled::load(bool batch) {
+  if (library_ != nullptr) dlclose(library_);
   library_ = dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) return false;
   function_ = reinterpret_cast<Function>(dlsym(library_, "kinegraph_run"));

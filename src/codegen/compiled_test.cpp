@@ -122,7 +122,8 @@ TEST_F(CompiledCode, ADamagedLibraryIsMadeAnew) {
   fs::path library;
   {
     const auto first = Compiled::make(generated->program);
-    if (!first) GTEST_SKIP() << first.failure().to_string();
+    if (!first && first.failure().to_string().find("no C++ compiler") != std::string::npos) GTEST_SKIP();
+    ASSERT_TRUE(first) << first.failure().to_string();
     library = (*first)->file();
   }
   fs::resize_file(library, fs::file_size(library) / 2);
@@ -148,7 +149,8 @@ TEST_F(CompiledCode, AForeignFileUnderTheNameIsReplaced) {
   const auto generated = generate(arm(), request);
   ASSERT_TRUE(generated);
   const auto first = Compiled::make(generated->program);
-  if (!first) GTEST_SKIP() << first.failure().to_string();
+  if (!first && first.failure().to_string().find("no C++ compiler") != std::string::npos) GTEST_SKIP();
+  ASSERT_TRUE(first) << first.failure().to_string();
   const fs::path library = (*first)->file();
   std::ofstream(fs::path(library).replace_extension(".cpp")) << "something else";
   const auto second = Compiled::make(generated->program);
