@@ -1,6 +1,6 @@
-/// The entry of libFuzzer, one program per target: KINEGRAPH_FUZZ_TARGET is its name.
+/// The entry of libFuzzer: one program for all targets, the environment's KINEGRAPH_FUZZ_TARGET chooses.
 #include <cstdint>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -17,8 +17,9 @@ double processor_time() {
 }
 
 const kinegraph::fuzz::Target& chosen() {
+  const char* name = std::getenv("KINEGRAPH_FUZZ_TARGET");
   for (const auto& target : kinegraph::fuzz::targets()) {
-    if (std::strcmp(target.name, KINEGRAPH_FUZZ_TARGET) == 0) return target;
+    if (name && std::strcmp(target.name, name) == 0) return target;
   }
   kinegraph::fuzz::check(false, "KINEGRAPH_FUZZ_TARGET names a target");
   return kinegraph::fuzz::targets().front();

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Runs the fuzzers of build/fuzz, one after the other: seeds from models/ and fuzz/regressions.
+"""Runs the fuzzer of build/fuzz for one reader after the other: seeds from models/ and fuzz/regressions.
 
-    run.py [--build] [--seconds N | --each N] [TARGET …]
+    run.py [--build | --only-build] [--seconds N | --each N] [TARGET …]
 
---build makes them first (cmake --preset fuzz; clang with libFuzzer). --seconds N: in all; --each N: for each target.
+--build makes it first (cmake --preset fuzz; clang with libFuzzer). --seconds N: in all; --each N: for each target.
 Limits: no crash, no report of a sanitizer, 1 s of processor time per input (fuzz/driver.cpp), 1 GB.
 An input that breaks one is kept in build/fuzz/found/TARGET: mend the reader, then put it in fuzz/regressions/TARGET.
 Ends with 77 where there is no clang with libFuzzer, or, without --build, no fuzzer.
@@ -20,13 +20,15 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build", "fuzz")
+PROGRAM = os.path.join(BUILD, "fuzz", "fuzzer")
 SKIPPED = 77
 
-# What each target reads, of our own models. `study` is ready for src/ensemble.
+# What each target reads, of our own models.
 SEEDS = {
     "expression": [],
     "mechanism": ["models/*.yaml"],
     "task": ["models/tasks/*.yaml"],
+    "study": ["models/studies/*.yaml", "fuzz/seeds/study/*"],
     "urdf": ["models/*.urdf"],
     "sdf": ["models/*.sdf"],
     "loops": ["models/*.loops.yaml"],
@@ -53,11 +55,7 @@ def can_build():
 
 
 def build():
-    commands = []
-    if not os.path.exists(os.path.join(BUILD, "build.ninja")):
-        commands.append(["cmake", "--preset", "fuzz"])
-    commands.append(["cmake", "--build", BUILD, "--target", "fuzzers", "--parallel", "2"])
-    for command in commands:
+    for command in (["cmake", "--preset", "fuzz"], ["cmake", "--build", BUILD, "--target", "fuzzer", "--parallel", "2"]):
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             print(done.stdout[-4000:])
@@ -105,7 +103,6 @@ def prepare(target, folder):
 
 
 def fuzz(target, seconds):
-    program = os.path.join(BUILD, "fuzz", f"fuzz_{target}")
     found = os.path.join(BUILD, "found", target) + os.sep
     corpus = os.path.join(BUILD, "corpus", target)
     os.makedirs(found, exist_ok=True)
@@ -113,10 +110,11 @@ def fuzz(target, seconds):
     with tempfile.TemporaryDirectory() as folder:
         seeds, dictionary = prepare(target, folder)
         # -timeout is of the clock, and the machine may be busy: the driver counts processor time.
-        command = [program, corpus, seeds, f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=30",
+        command = [PROGRAM, corpus, seeds, f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=30",
                    "-rss_limit_mb=1024", f"-dict={dictionary}", f"-artifact_prefix={found}", "-print_final_stats=1",
                    "-seed=10", "-verbosity=1"]
-        environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=0:quarantine_size_mb=64",
+        environment = dict(os.environ, KINEGRAPH_FUZZ_TARGET=target,
+                           ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=0:quarantine_size_mb=64",
                            UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1")
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False)
     text = done.stdout.decode(errors="replace")
@@ -132,6 +130,7 @@ def fuzz(target, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="store_true")
+    parser.add_argument("--only-build", action="store_true")
     parser.add_argument("--seconds", type=int)
     parser.add_argument("--each", type=int, default=600)
     parser.add_argument("targets", nargs="*", default=[], metavar="TARGET")
@@ -139,16 +138,17 @@ def main():
     unknown = set(arguments.targets) - set(SEEDS)
     if unknown:
         sys.exit(f"unknown target {', '.join(sorted(unknown))}; expected some of {', '.join(SEEDS)}")
-    if arguments.build:
+    if arguments.build or arguments.only_build:
         if not can_build():
             print("there is no clang with libFuzzer here (Debian: clang)")
             sys.exit(SKIPPED)
         if not build():
-            sys.exit("the fuzzers could not be built")
+            sys.exit("the fuzzer could not be built")
+    if arguments.only_build:
+        return
     targets = arguments.targets or list(SEEDS)
-    missing = [target for target in targets if not os.path.exists(os.path.join(BUILD, "fuzz", f"fuzz_{target}"))]
-    if missing:
-        print(f"not built: {', '.join(missing)}; run.py --build, or make fuzz-short")
+    if not os.path.exists(PROGRAM):
+        print("the fuzzer is not built: run.py --build, or make fuzz-short")
         sys.exit(SKIPPED)
     each = max(1, arguments.seconds // len(targets)) if arguments.seconds else arguments.each
     sound = [fuzz(target, each) for target in targets]

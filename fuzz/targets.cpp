@@ -10,6 +10,7 @@ std::span<const Target> targets() {
       {"expression", read_expression},
       {"mechanism", read_mechanism},
       {"task", read_task},
+      {"study", read_study},
       {"urdf", read_urdf},
       {"sdf", read_sdf},
       {"loops", read_loops},
@@ -43,6 +44,7 @@ void check_diagnostics(const std::vector<Diagnostic>& diagnostics) {
 void check_refusal(const Failure& failure) {
   check(failure.kind == Failure::Kind::bad_input, "what cannot be read is a fault of the input");
   check(!failure.diagnostics.empty(), "a refusal says why");
+  check(failure.diagnostics.size() <= 101, "a refusal names no more than a hundred faults");
   check_diagnostics(failure.diagnostics);
 }
 

@@ -10,7 +10,7 @@ namespace kinegraph::fuzz {
 /// A reader of text that a stranger may have written. It reads any bytes: what it accepts must be sound, what it
 /// refuses must be told as a fault of the input. Anything else ends the program (check() below).
 struct Target {
-  const char* name;  ///< of the program fuzz_<name> and of the folder regressions/<name>
+  const char* name;  ///< for KINEGRAPH_FUZZ_TARGET, and of the folder regressions/<name>
   void (*read)(const std::string& text);
 };
 
@@ -26,6 +26,7 @@ void check_diagnostics(const std::vector<Diagnostic>& diagnostics);
 void read_expression(const std::string& text);
 void read_mechanism(const std::string& text);
 void read_task(const std::string& text);
+void read_study(const std::string& text);
 void read_urdf(const std::string& text);
 void read_sdf(const std::string& text);
 void read_loops(const std::string& text);

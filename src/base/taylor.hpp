@@ -54,8 +54,9 @@ struct Taylor1 {
   friend Taylor1 operator-(const Taylor1& a) { return {-a.x, -a.d}; }
 };
 
-/// f(x(t)) from f, f', f'' at x:   ḟ = f' ẋ,   f̈ = f'' ẋ² + f' ẍ
+/// f(x(t)) from f, f', f'' at x:   ḟ = f' ẋ,   f̈ = f'' ẋ² + f' ẍ. What stands still has no rate, however steep f is.
 inline Taylor2 chain(const Taylor2& x, double f, double f1, double f2) {
+  if (x.d == 0 && x.dd == 0) return {f};
   return {f, f1 * x.d, f2 * x.d * x.d + f1 * x.dd};
 }
 
@@ -119,7 +120,14 @@ inline Taylor2 atan2(const Taylor2& y, const Taylor2& x) {
   const double rate = (x.x * y.d - y.x * x.d) / r2;
   return {std::atan2(y.x, x.x), rate, (x.x * y.dd - y.x * x.dd - 2 * rate * (x.x * x.d + y.x * y.d)) / r2};
 }
-inline Taylor2 hypot(const Taylor2& a, const Taylor2& b) { return sqrt(a * a + b * b); }
+
+/// r = √(a² + b²):   ṙ = (a ȧ + b ḃ) / r,   r̈ = (ȧ² + ḃ² − ṙ² + a ä + b b̈) / r. The squares may overflow where r does
+/// not.
+inline Taylor2 hypot(const Taylor2& a, const Taylor2& b) {
+  const double r = std::hypot(a.x, b.x), u = a.x / r, v = b.x / r, rate = u * a.d + v * b.d;
+  if (a.d == 0 && a.dd == 0 && b.d == 0 && b.dd == 0) return {r};
+  return {r, rate, (a.d * a.d + b.d * b.d - rate * rate) / r + u * a.dd + v * b.dd};
+}
 
 /// xⁿ with a constant exponent. n = 0 and 1 apart: there 0 · x^(n−2) is 0 at x = 0 too.
 inline Taylor2 pow(const Taylor2& a, double n) {
@@ -127,7 +135,13 @@ inline Taylor2 pow(const Taylor2& a, double n) {
   const double f2 = n == 0 || n == 1 ? 0 : n * (n - 1) * std::pow(a.x, n - 2);
   return chain(a, std::pow(a.x, n), f1, f2);
 }
-inline Taylor2 pow(const Taylor2& a, const Taylor2& b) { return b.d == 0 && b.dd == 0 ? pow(a, b.x) : exp(b * log(a)); }
+/// f = aᵇ, l = ln f = b ln a:   ḟ = f l̇,   f̈ = f (l̇² + l̈). The value never depends on the rates, which may overflow.
+inline Taylor2 pow(const Taylor2& a, const Taylor2& b) {
+  if (b.d == 0 && b.dd == 0) return pow(a, b.x);
+  const Taylor2 l = b * log(a);
+  const double f = std::pow(a.x, b.x);
+  return {f, f * l.d, f * (l.d * l.d + l.dd)};
+}
 
 inline Taylor1 sin(const Taylor1& a) { return {std::sin(a.x), std::cos(a.x) * a.d}; }
 inline Taylor1 cos(const Taylor1& a) { return {std::cos(a.x), -std::sin(a.x) * a.d}; }

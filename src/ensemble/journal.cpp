@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "kinegraph/base/checksum.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/output.hpp"
 

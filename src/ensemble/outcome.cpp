@@ -62,10 +62,4 @@ std::optional<Outcome> decode(std::string_view bytes) {
   return outcome;
 }
 
-std::uint64_t checksum(std::string_view bytes, std::uint64_t start) {
-  std::uint64_t hash = start;
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
 }  // namespace kinegraph::ensemble

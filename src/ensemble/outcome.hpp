@@ -35,9 +35,6 @@ struct Outcome {
 std::string encode(const Outcome& outcome);
 std::optional<Outcome> decode(std::string_view bytes);
 
-/// FNV-1a with 64 bits: tells torn and changed bytes from sound ones.
-std::uint64_t checksum(std::string_view bytes, std::uint64_t start = 0xcbf29ce484222325);
-
 /// Bytes of plain numbers, one after the other.
 template <class T>
 void put(std::string& bytes, const T& value) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/ensemble/sobol.hpp"
@@ -15,7 +17,9 @@
 namespace kinegraph::ensemble {
 namespace {
 
+using io::shown;
 using io::TaskFields;
+using io::written;
 using io::YamlNode;
 using Kind = YamlNode::Kind;
 
@@ -56,10 +60,12 @@ class StudyReader {
         error(output.path.where, quote(output.name) + " is a column of its own of the table: say {name: path}");
       }
     }
+    std::set<std::string_view> outputs;
+    for (const StudyOutput& output : study_.outputs) outputs.insert(output.name);
     for (const Varied& varied : study_.vary) {
       const std::string name = varied.written();
       if (own(name)) error(varied.name.where, quote(name) + " is a column of its own of the table");
-      if (std::any_of(study_.outputs.begin(), study_.outputs.end(), [&](const auto& o) { return o.name == name; })) {
+      if (outputs.contains(name)) {
         error(varied.name.where, quote(name) + " is an output, too: give that another name, {name: path}");
       }
     }
@@ -74,7 +80,7 @@ class StudyReader {
     const double n = f.number(key, static_cast<double>(fallback));
     if (n >= least && n <= most && n == std::floor(n)) return static_cast<std::uint64_t>(n);
     f.error(f.where(key),
-            fmt::format("{}: must be a whole number from {} to {}, is {}", key, least, most, f.find(key)->text));
+            fmt::format("{}: must be a whole number from {} to {}, is {}", key, least, most, written(*f.find(key))));
     return fallback;
   }
 
@@ -107,22 +113,19 @@ class StudyReader {
     return false;
   }
 
-  bool is_new(const YamlNode& key, std::vector<std::string>& seen) {
+  bool is_new(const YamlNode& key, std::set<std::string_view>& seen) {
     if (key.kind != Kind::text) {
       error(key.where, "expected a text as key, found " + describe(key));
       return false;
     }
-    if (std::find(seen.begin(), seen.end(), key.text) != seen.end()) {
-      error(key.where, "duplicate key " + quote(key.text));
-      return false;
-    }
-    seen.push_back(key.text);
-    return true;
+    if (seen.insert(key.text).second) return true;
+    error(key.where, "duplicate key " + quote(key.text));
+    return false;
   }
 
   void options(const YamlNode& node) {
     if (!is_map(node, "options", "{time: 2, step: 1ms}")) return;
-    std::vector<std::string> seen;
+    std::set<std::string_view> seen;
     for (const auto& [key, value] : node.keys) {
       if (!is_new(*key, seen)) continue;
       FixedOption option{{key->text, key->where}, {}};
@@ -132,25 +135,25 @@ class StudyReader {
         if (item->kind == Kind::text) {
           option.values.push_back({item->text, item->where});
         } else {
-          error(item->where, fmt::format("{}: expected a text, found {}", key->text, describe(*item)));
+          error(item->where, fmt::format("{}: expected a text, found {}", shown(key->text), describe(*item)));
         }
       }
       for (const auto& [name, of_name] : value->keys) {  // set: {theta.v: 60rpm}
         if (name->kind == Kind::text && of_name->kind == Kind::text) {
           option.values.push_back({name->text + "=" + of_name->text, name->where});
         } else {
-          error(name->where, fmt::format("{}: expected name: value", key->text));
+          error(name->where, fmt::format("{}: expected name: value", shown(key->text)));
         }
       }
       if (value->kind == Kind::nothing)
-        error(key->where, fmt::format("{}: expected a value, found nothing", key->text));
+        error(key->where, fmt::format("{}: expected a value, found nothing", shown(key->text)));
       study_.options.push_back(std::move(option));
     }
   }
 
   void vary(const YamlNode& node) {
     if (!is_map(node, "vary", "{crank_length: {from: 0.9, to: 1.1, count: 5}}")) return;
-    std::vector<std::string> seen;
+    std::set<std::string_view> seen;
     const std::size_t before = faults_.size();
     for (const auto& [key, value] : node.keys) {
       if (!is_new(*key, seen)) continue;
@@ -165,7 +168,7 @@ class StudyReader {
         error(value->where,
               fmt::format("{}: expected a list [a, b, …] or a map such as {{from: 0, to: 1, count: 11}} or "
                           "{{distribution: normal, mean: 1, sd: 0.1}}, found {}",
-                          key->text, describe(*value)));
+                          shown(key->text), describe(*value)));
         continue;
       }
       study_.vary.push_back(std::move(varied));
@@ -175,10 +178,10 @@ class StudyReader {
 
   Choices choices(const std::string& name, const YamlNode& node, bool any_text) {
     Choices made;
-    if (node.items.empty()) error(node.where, fmt::format("{}: the list is empty", name));
+    if (node.items.empty()) error(node.where, fmt::format("{}: the list is empty", shown(name)));
     for (const YamlNode* item : node.items) {
       if (item->kind != Kind::text) {
-        error(item->where, fmt::format("{}: expected a value, found {}", name, describe(*item)));
+        error(item->where, fmt::format("{}: expected a value, found {}", shown(name), describe(*item)));
         continue;
       }
       if (!any_text) {
@@ -199,7 +202,7 @@ class StudyReader {
     if (grid + list + drawn != 1) {
       return f.error(f.where(),
                      fmt::format("{}: expected one of a grid (from, to, count or step), a list, a distribution",
-                                 varied.written()));
+                                 shown(varied.written())));
     }
     if (!drawn) {
       for (const char* key : {"mean", "sd", "low", "high"}) {
@@ -225,6 +228,10 @@ class StudyReader {
     }
     if (grid.logarithmic && !(grid.from > 0 && grid.to > 0)) {
       f.error(f.where("spacing"), "spacing: log needs from and to > 0");
+      return grid;
+    }
+    if (!std::isfinite(grid.logarithmic ? std::log(grid.to / grid.from) : grid.to - grid.from)) {
+      f.error(f.where("to"), "to: too far from `from` for a number");
     }
     if (f.has("count")) {
       grid.count = whole(f, "count", 1, kMostCases, 0);
@@ -238,7 +245,7 @@ class StudyReader {
     const double steps = (grid.to - grid.from) / grid.step;
     if (grid.step == 0 || !(steps >= 0 && steps < kMostCases)) {
       f.error(f.where("step"), fmt::format("step: the grid is empty: no step of {} leads from {} to {}",
-                                           f.find("step")->text, grid.from, grid.to));
+                                           written(*f.find("step")), grid.from, grid.to));
       return grid;
     }
     grid.count = static_cast<std::uint64_t>(std::floor(steps * (1 + 1e-12) + 1e-9)) + 1;
@@ -263,20 +270,29 @@ class StudyReader {
     d.low = f.number("low", normal ? -Distribution::kInfinity : 0);
     d.high = f.number("high", normal ? Distribution::kInfinity : 1);
     if (!(d.low < d.high) && f.has("low") && f.has("high")) {
-      f.error(f.where("high"), fmt::format("high: must be > low, which is {}, is {}", d.low, f.find("high")->text));
+      f.error(f.where("high"), fmt::format("high: must be > low, which is {}, is {}", d.low, written(*f.find("high"))));
     } else if (d.type == Distribution::Type::log_uniform && !(d.low > 0) && f.has("low")) {
-      f.error(f.where("low"), fmt::format("low: must be > 0, is {}", f.find("low")->text));
+      f.error(f.where("low"), fmt::format("low: must be > 0, is {}", written(*f.find("low"))));
     } else if (normal && (d.low > d.mean + kWidest * d.sd || d.high < d.mean - kWidest * d.sd)) {
       f.error(f.where("distribution"),
               fmt::format("distribution: hardly a draw lies between low and high: more than {} "
                           "standard deviations from the mean",
                           kWidest));
     }
+    if (!std::isfinite(widest(d)))
+      f.error(f.where("distribution"), "distribution: some draws are too large for a number");
     return d;
   }
 
+  /// Between the least and the largest draw, as the quantile function computes it.
+  static double widest(const Distribution& d) {
+    if (d.type == Distribution::Type::uniform) return d.high - d.low;
+    if (d.type == Distribution::Type::log_uniform) return d.low > 0 ? std::log(d.high / d.low) : 0;
+    return std::abs(d.mean) + kOutermost * d.sd;
+  }
+
   void outputs(const YamlNode& node) {
-    std::vector<std::string> seen;
+    std::set<std::string_view> seen;
     const auto add = [&](const YamlNode& name, const YamlNode& path) {
       if (path.kind != Kind::text || path.text.empty()) {
         return error(path.where, "outputs: expected a path such as energy_drift, found " + describe(path));
@@ -303,7 +319,7 @@ class StudyReader {
       f.error(f.where(), fmt::format("the study has {:.3g} cases; {:g} are possible", cases, kMostCases));
   }
 
-  static constexpr double kWidest = 8;  // standard deviations
+  static constexpr double kWidest = 8, kOutermost = 40;  // standard deviations; no draw is as far as 40
   Study& study_;
   std::vector<Diagnostic>& faults_;
   bool outputs_given_ = false, vary_faulty_ = false;
@@ -321,6 +337,7 @@ Result<Study> parse_study(const std::string& text, const std::string& file_name)
   std::stable_sort(faults.begin(), faults.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column);
   });
+  io::keep_first_faults(faults, file_name);
   if (!faults.empty()) return Failure{Failure::Kind::bad_input, std::move(faults)};
   return study;
 }

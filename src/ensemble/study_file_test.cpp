@@ -127,6 +127,32 @@ TEST(StudyFile, SamplesBelongToDistributions) {
             "s.yaml:4:21: error: 'mass' is an output, too: give that another name, {name: path}");
 }
 
+TEST(StudyFile, RefusesWhatNoNumberHolds) {
+  const std::string head = "verb: check\nmodel: m.yaml\noutputs: [mass]\n";
+  EXPECT_EQ(faults(head + "vary: {L: {from: -1e308, to: 1e308, count: 3}}\n"),
+            "s.yaml:4:30: error: to: too far from `from` for a number");
+  EXPECT_EQ(faults(head + "vary: {L: {from: 1e-300, to: 1e300, count: 3, spacing: log}}\n"),
+            "s.yaml:4:30: error: to: too far from `from` for a number");
+  const std::string draws = "distribution: some draws are too large for a number";
+  for (const char* values :
+       {"normal, mean: 1, sd: 1e307", "uniform, low: -1e308, high: 1e308", "log-uniform, low: 1e-300, high: 1e300"}) {
+    EXPECT_EQ(faults(head + "samples: 3\nvary: {L: {distribution: " + values + "}}\n"), "s.yaml:5:26: error: " + draws);
+  }
+}
+
+/// 100 000 names, one of them with a control character and of a thousand letters: told briefly, and soon.
+TEST(StudyFile, HostileNamesAreShownShort) {
+  std::string text =
+      "verb: check\nmodel: m.yaml\noutputs: [mass]\nvary:\n  \"\\x07" + std::string(1000, 'a') + "\": 1\n";
+  for (int i = 0; i < 100'000; ++i) text += "  k" + std::to_string(i) + ": x\n";
+  const Result<Study> study = parse_study(text, "s.yaml");
+  ASSERT_FALSE(study);
+  ASSERT_EQ(study.failure().diagnostics.size(), 101U);
+  EXPECT_LT(study.failure().diagnostics[0].message.size(), 400U);
+  EXPECT_EQ(study.failure().diagnostics[0].message.find('\x07'), std::string::npos);
+  EXPECT_EQ(study.failure().diagnostics[100].message, "… and 99901 more faults");
+}
+
 TEST(StudyFile, DocumentationHasEveryKey) {
   std::ifstream file(KINEGRAPH_SOURCE_DIR "/docs/sweep.md");
   ASSERT_TRUE(file);

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 
 #include "kinegraph/identify/machines_test.hpp"
@@ -13,6 +13,12 @@ namespace kinegraph::identify {
 namespace {
 
 using Eigen::VectorXd;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kSlower = 20;  // what sanitizers cost
+#else
+constexpr double kSlower = 1;
+#endif
 
 /// A recording, its first guess, and joint positions of that.
 struct Guessed {
@@ -32,9 +38,9 @@ struct Guessed {
     Result<Recordings> runs = read_runs(model, *mechanism, {table}, options);
     if (!runs) throw std::runtime_error(runs.failure().to_string());
     recordings = *std::move(runs);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of the processor: the machine may be busy
     Result<std::vector<double>> guess = first_guess(recordings.model, *mechanism, mechanism->numbers(), run(), options);
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     if (!guess) throw std::runtime_error(guess.failure().to_string());
     poses = *std::move(guess);
   }
@@ -60,7 +66,7 @@ TEST(FirstGuess, EncodersOnAllJoints) {
     EXPECT_NEAR(turned(q[0], truth(0, 0.01 * k)), 0, tolerance) << k;
     EXPECT_NEAR(turned(q[1], truth(1, 0.01 * k)), 0, tolerance) << k;
   }
-  EXPECT_LT(guess.seconds, 1.0);
+  EXPECT_LT(guess.seconds, 1.0 * kSlower);
   RecordProperty("seconds", std::to_string(guess.seconds));
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
-#include <chrono>
+#include <ctime>
 #include <random>
 
 #include "kinegraph/identify/machines_test.hpp"
@@ -278,11 +278,16 @@ TEST(Parameters, ManyAreCheap) {
                                              "pendulum.izz", "pendulum.com_z", "shoulder.damping", "elbow.damping",
                                              "shoulder.gain", "elbow.x", "gravity.direction"}));
   ASSERT_EQ(p.size(), 13);
-  const auto start = std::chrono::steady_clock::now();
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr double slower = 20;  // what sanitizers cost
+#else
+  constexpr double slower = 1;
+#endif
+  const std::clock_t start = std::clock();  // of the processor: the machine may be busy
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(p.at(p.start()).ok());
-  const double each = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 20;
+  const double each = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / 20;
   RecordProperty("seconds_each", std::to_string(each));
-  EXPECT_LT(each, 5e-3);
+  EXPECT_LT(each, 5e-3 * slower);
 }
 
 }  // namespace

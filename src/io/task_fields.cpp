@@ -72,16 +72,14 @@ bool fits(TaskShape shape, const YamlNode& node) {
   return false;
 }
 
-/// A name as messages show it, without quotes.
-std::string shown(const std::string& name) {
-  const std::string quoted = quote(name);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
-/// A number as the file writes it, unless that is very long.
-std::string written(const YamlNode& node) { return node.text.size() > 40 ? quote(node.text) : node.text; }
-
 }  // namespace
+
+void keep_first_faults(std::vector<Diagnostic>& faults, const std::string& file_name) {
+  const std::size_t found = faults.size();
+  if (found <= kMostFaults) return;
+  faults.resize(kMostFaults);
+  faults.push_back({Severity::error, {file_name, 0, 0}, fmt::format("… and {} more faults", found - kMostFaults)});
+}
 
 TaskFields::TaskFields(const TaskSection& section, const YamlNode& map, std::vector<Diagnostic>& faults,
                        const std::vector<std::string>& other_keys)

@@ -14,6 +14,9 @@ namespace kinegraph::io {
 /// More faults than these are counted.
 inline constexpr std::size_t kMostFaults = 100;
 
+/// The first of them, and how many more there are.
+void keep_first_faults(std::vector<Diagnostic>& faults, const std::string& file_name);
+
 /// One map of a task file, checked against its table: unknown, repeated and missing keys are reported. What is asked
 /// for is given if it is there and sound; else the fault is told, once.
 class TaskFields {

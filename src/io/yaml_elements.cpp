@@ -18,12 +18,6 @@ std::string_view example_key(const SectionSchema& section) {
   return required->key;
 }
 
-/// A key of ours as it is, one of the user's shortened.
-std::string shown(const std::string& key) {
-  const std::string quoted = quote(key);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 }  // namespace
 
 void YamlElements::read(const SectionSchema& section, const YamlNode& value) {

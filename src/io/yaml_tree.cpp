@@ -235,4 +235,11 @@ std::string describe(const YamlNode& node) {
   return "";
 }
 
+std::string shown(const std::string& key) {
+  const std::string quoted = quote(key);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+std::string written(const YamlNode& node) { return node.text.size() > 40 ? quote(node.text) : node.text; }
+
 }  // namespace kinegraph::io

@@ -43,5 +43,9 @@ class YamlTree {
 
 /// "a list", "a text", for messages.
 std::string describe(const YamlNode& node);
+/// A key as messages show it, without quotes: one of ours as it is, one of the user's shortened.
+std::string shown(const std::string& key);
+/// A number as the file writes it, unless that is very long.
+std::string written(const YamlNode& node);
 
 }  // namespace kinegraph::io

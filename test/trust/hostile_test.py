@@ -83,6 +83,8 @@ class Yaml(Hostile):
         self.refused_text("d.yaml", "model: a\n" + "".join(f"k{i}: 1\n" for i in range(140_000)), "d.yaml:", "plan")
         joints = "model: a\nstart: {joints: {" + "".join(f"k{i}: x, " for i in range(140_000)) + "}}\n"
         self.refused_text("e.yaml", joints, "e.yaml:", "plan")
+        study = "verb: check\nmodel: a\noutputs: [mass]\nvary:\n" + "".join(f"  k{i}: x\n" for i in range(140_000))
+        self.refused_text("f.yaml", study, "f.yaml:", "sweep")
 
     def test_formulas(self):
         def model(formula):

@@ -14,10 +14,11 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from random_machines import Linkage, Tree  # noqa: E402
+from random_machines import Linkage, LoopRobot, Tree  # noqa: E402
 from verbs import Cli  # noqa: E402
 
 CASES = int(os.environ.get("KINEGRAPH_CASES", "15"))
+LOOP_CASES = int(os.environ.get("KINEGRAPH_CASES", "50"))
 
 
 class Random(Cli):
@@ -160,6 +161,75 @@ class Robots(Random):
             pace = 1e-3 * math.sqrt(scale)
             with self.subTest(case=case, scale=scale):
                 self.answer("simulate", "r.urdf", "--time", repr(50 * pace), "--step", repr(pace))
+
+
+class Loops(Random):
+    """Trees with one to three loops, of which some are flat: they have more constraints than they need."""
+
+    def draw(self, seed, case):
+        generator = random.Random(seed + case)
+        robot = LoopRobot(generator, joints=1 + case % 4, loops=1 + case % 3)
+        self.write("r.urdf", robot.text)
+        self.write("r.loops.yaml", robot.loops)
+        return generator, robot
+
+    def loops_stay_closed(self, robot, motion, tolerance):
+        """Measured in the poses of the links, not by the solver."""
+        def place(link, point, i):
+            w, *u = (motion[f"{link}.{part}"][i] for part in ("qw", "qx", "qy", "qz"))
+            across = [u[(k + 1) % 3] * point[(k + 2) % 3] - u[(k + 2) % 3] * point[(k + 1) % 3] for k in range(3)]
+            return [motion[f"{link}.{axis}"][i] + point[k] + 2 * (w * across[k] + u[(k + 1) % 3] * across[(k + 2) % 3] -
+                                                                  u[(k + 2) % 3] * across[(k + 1) % 3])
+                    for k, axis in enumerate("xyz")]
+
+        for link, point, other, there in robot.closings:
+            for i in range(len(motion["t"])):
+                self.assertLess(math.dist(place(link, point, i), place(other, there, i)), tolerance)
+
+    def test_formulations_agree_and_energy_is_kept(self):
+        answered = 0
+        for case in range(LOOP_CASES):
+            _, robot = self.draw(7000, case)
+            command = ["simulate", "r.urdf", "--time", "0.1", "--step", "0.5ms", "--every", "50", "--poses"]
+            with self.subTest(case=case):
+                hard = self.answer(*command)
+                soft = self.answer(*command, "--formulation", "maximal", "--compliance", "1e-10")
+                if not hard or not soft or hard[2] or soft[2]:
+                    continue
+                answered += 1
+                self.assertLess(hard[1]["energy_drift"], 1e-8)
+                self.loops_stay_closed(robot, hard[0], 1e-9)
+                self.loops_stay_closed(robot, soft[0], 1e-6)
+                for name in robot.names:
+                    self.assertAlmostEqual(hard[0][f"{name}.q"][-1], soft[0][f"{name}.q"][-1], delta=1e-4)
+        self.assertGreater(answered, 0.8 * LOOP_CASES)  # the rest passes a singular position, and says so
+
+    def test_torques_come_back(self):
+        """inverse(forward(τ)) = τ, on the way."""
+        answered = 0
+        for case in range(LOOP_CASES):
+            generator, robot = self.draw(8000, case)
+            torques = {name: generator.uniform(-3, 3) for name in robot.motors}
+            given = ",".join(map(repr, torques.values()))
+            self.write("u.csv", "t," + ",".join(f"{name}.tau" for name in torques) + f"\n0,{given}\n1,{given}\n")
+            with self.subTest(case=case):
+                forward = self.answer("simulate", "r.urdf", "--time", "0.05", "--step", "0.5ms", "--input", "u.csv")
+                if not forward or forward[2]:
+                    continue
+                # From the drawn position on: far from it a leg may bend the other way with the same angles of the motors.
+                columns = ["t"] + [f"{name}.{part}" for name in torques for part in ("q", "v", "a")]
+                rows = zip(*(forward[0][column] for column in columns))
+                self.write("motion.csv", "\n".join([",".join(columns)] + [",".join(map(repr, row)) for row in rows]) + "\n")
+                inverse = self.answer("inverse", "r.urdf", "--motion", "motion.csv", "--actuators", ",".join(torques))
+                self.assertIsNotNone(inverse)
+                away = max(abs(a - b) for name in robot.names for a, b in zip(inverse[0][f"{name}.q"], forward[0][f"{name}.q"]))
+                if away > 1e-6:
+                    continue  # a leg passes a stretched position, where two motions part
+                answered += 1
+                for name, torque in torques.items():
+                    for found in inverse[0][f"{name}.tau"]:
+                        self.assertAlmostEqual(found, torque, delta=1e-6)
+        self.assertGreater(answered, 0.8 * LOOP_CASES)
 
 
 if __name__ == "__main__":

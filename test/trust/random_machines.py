@@ -1,4 +1,4 @@
-"""Random machines that can be assembled as they are drawn: planar linkages and robots."""
+"""Random machines that can be assembled as they are drawn: planar linkages, robots, robots with loops."""
 
 import math
 
@@ -85,3 +85,117 @@ class Tree:
     @staticmethod
     def vector(random, size):
         return " ".join(repr(size * random.uniform(-1, 1)) for _ in range(3))
+
+
+def turned(rotation, v):
+    return [sum(rotation[i][k] * v[k] for k in range(3)) for i in range(3)]
+
+
+def cross(u, v):
+    return [u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3] for k in range(3)]
+
+
+def transposed(rotation):
+    return [[rotation[k][i] for k in range(3)] for i in range(3)]
+
+
+def rotation_of(roll, pitch, yaw):
+    """R = Rz(yaw) Ry(pitch) Rx(roll), as URDF has it."""
+    (a, b), (c, d), (e, f) = ((math.sin(angle), math.cos(angle)) for angle in (roll, pitch, yaw))
+    return [[f * d, f * c * a - e * b, f * c * b + e * a], [e * d, e * c * a + f * b, e * c * b - f * a], [-c, d * a, d * b]]
+
+
+def angles_of(rotation):
+    """The roll, pitch and yaw of a rotation."""
+    return [math.atan2(rotation[2][1], rotation[2][2]), math.asin(max(-1, min(1, -rotation[2][0]))), math.atan2(rotation[1][0], rotation[0][0])]
+
+
+class LoopRobot:
+    """A random tree with `loops` loops, each of one freedom: a leg of four joints whose tip a ball joins to a link of the
+    tree, or a flat four-bar that hangs on one. Drawn closed, legs bent. `motors` are as many joints as there are freedoms.
+
+    `closings` are (link, place in it, other link, place in it): points that must stay together."""
+
+    def __init__(self, random, joints, loops):
+        self.random = random
+        self.names, self.motors, self.closings, self.axes = [], [], [], [None]
+        self.poses = [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.0, 0.0, 0.0])]  # of the links, all joints at zero
+        self.text, self.loops = "<robot name='loops'><link name='l0'/>", ""
+        for _ in range(joints):
+            self.hang(random.randrange(len(self.poses)), motor=True)
+        for _ in range(loops):
+            random.choice((self.leg, self.four_bar))()
+        self.text += "</robot>"
+
+    def vector(self, size):
+        return [size * self.random.uniform(-1, 1) for _ in range(3)]
+
+    def hang(self, parent, motor, xyz=None, rpy=None, axis=None):
+        """A link of its own on another; its number."""
+        def written(v):
+            return " ".join(map(repr, v))
+
+        random, child = self.random, len(self.poses)
+        xyz, rpy, axis = xyz or self.vector(0.5), rpy or self.vector(1), axis or self.vector(1)
+        mass = random.uniform(0.5, 2)
+        size = [random.uniform(0.1, 0.3) for _ in range(3)]
+        a, b, c = (mass / 12 * (size[(k + 1) % 3] ** 2 + size[(k + 2) % 3] ** 2) for k in range(3))
+        name = f"j{len(self.names)}"
+        self.text += (f"<link name='l{child}'><inertial><origin xyz='{written(self.vector(0.2))}' rpy='{written(self.vector(1))}'/>"
+                      f"<mass value='{mass!r}'/><inertia ixx='{a!r}' ixy='0' ixz='0' iyy='{b!r}' iyz='0' izz='{c!r}'/></inertial>"
+                      f"</link><joint name='{name}' type='continuous'><origin xyz='{written(xyz)}' rpy='{written(rpy)}'/>"
+                      f"<parent link='l{parent}'/><child link='l{child}'/><axis xyz='{written(axis)}'/></joint>")
+        rotation, place = self.poses[parent]
+        own = rotation_of(*rpy)
+        self.poses.append(([[sum(rotation[i][k] * own[k][j] for k in range(3)) for j in range(3)] for i in range(3)],
+                           [p + d for p, d in zip(place, turned(rotation, xyz))]))
+        self.names.append(name)
+        self.axes.append([a / math.hypot(*axis) for a in axis])
+        if motor:
+            self.motors.append(name)
+        return child
+
+    def leg(self):
+        link, other = (self.random.randrange(len(self.poses)) for _ in range(2))
+        links = [link := self.hang(link, motor=k == 0) for k in range(4)]
+        self.close(link, other, max((self.vector(0.4) for _ in range(20)), key=lambda tip: self.freedom(links[1:], tip)), "ball", "")
+
+    def freedom(self, links, tip):
+        """How far three joints are from a position in which they cannot move the tip every way: |det(c₁ c₂ c₃)| / Π |cᵢ| with
+        cᵢ = aᵢ × (p − oᵢ), what the i-th of them does to it."""
+        rotation, origin = self.poses[links[-1]]
+        point = [o + d for o, d in zip(origin, turned(rotation, tip))]
+        moves = []
+        for link in links:
+            rotation, origin = self.poses[link]
+            arm = [p - o for p, o in zip(point, origin)]
+            moves.append(cross(turned(rotation, self.axes[link]), arm))
+        volume = sum(a * b for a, b in zip(moves[0], cross(moves[1], moves[2])))
+        return abs(volume) / max(1e-12, math.prod(math.hypot(*move) for move in moves))
+
+    def four_bar(self):
+        """In the plane x y of its frame: a crank from (0, 0), a rocker from (1, 0) of its size, and a coupler."""
+        random = self.random
+        parent, rpy, origin = random.randrange(len(self.poses)), self.vector(1), self.vector(0.5)
+        plane = rotation_of(*rpy)
+        size = random.uniform(0.4, 0.8)
+        elbow = [size * random.uniform(-0.2, 0.2), size * random.uniform(0.3, 0.5), 0]
+        end = [size * random.uniform(0.8, 1.2), size * random.uniform(0.6, 1.0), 0]
+        foot = [o + p for o, p in zip(origin, turned(plane, [size, 0, 0]))]
+        crank = self.hang(parent, True, origin, rpy, [0, 0, 1])
+        coupler = self.hang(crank, False, elbow, [0, 0, 0], [0, 0, 1])
+        rocker = self.hang(parent, False, foot, rpy, [0, 0, 1])
+        self.close(coupler, rocker, [end[k] - elbow[k] for k in range(3)], "revolute", ", axis: [0, 0, 1]")
+
+    def close(self, link, other, place, kind, more):
+        """Joins `place` of a link to where it is on another. A ball has its axes in those of the world, a hinge in those of
+        the four-bar's plane, which both links have."""
+        rotation, origin = self.poses[link]
+        point = [o + d for o, d in zip(origin, turned(rotation, place))]
+        if kind == "ball":
+            more += f", parent_rpy: {angles_of(transposed(rotation))!r}, child_rpy: {angles_of(transposed(self.poses[other][0]))!r}"
+        rotation, origin = self.poses[other]
+        there = turned(transposed(rotation), [p - o for p, o in zip(point, origin)])
+        self.loops += (f"- {{name: loop{len(self.closings)}, parent: l{link}, child: l{other}, type: {kind}, parent_xyz: {place!r}, "
+                       f"child_xyz: {there!r}{more}, passive: true}}\n")
+        self.closings.append((f"l{link}", place, f"l{other}", there))
