@@ -163,16 +163,29 @@ void add_limits(PlanProblem& problem) {
 
 namespace {
 
+/// σ of a moment, so that a sum of squares over all moments is one over knots. Of Hermite-Simpson Simpson's rule,
+///
+///     Σ w u² ≈ 1/h ∫ u² dt,      w = 1/6, 4/6, 2/6, 4/6, … 4/6, 1/6
+///
+/// for with equal weights a control in the middle, which moves twice as much as one at a knot, would be twice as large.
+Noise share(const PlanSetting& setting, int knot, bool middle, double sigma) {
+  const bool end = knot == 0 || knot == setting.task.steps;
+  const double weight = !setting.has_middles() ? 1 : middle ? 4.0 / 6 : end ? 1.0 / 6 : 2.0 / 6;
+  return Noise::isotropic(sigma / std::sqrt(weight));
+}
+
 /// A cost on numbers of one vector, at every knot, and in every middle if that has them.
 void add_least(PlanProblem& problem, const std::string& name, Kind kind, int size, std::vector<int> indices,
                double sigma, const Labels& labels) {
   if (indices.empty()) return;
   const std::vector<double> zeros(indices.size(), 0.0);
   const auto factor = std::make_shared<Target>(name, size, std::move(indices), zeros, labels);
-  each_moment(*problem.setting, [&](int knot, bool middle) {
+  const PlanSetting& setting = *problem.setting;
+  each_moment(setting, [&](int knot, bool middle) {
     if (knot == 0 && !middle && kind == Kind::velocity) return;  // given
     if (middle && kind != Kind::input) return;
-    problem.graph.add(factor, {PlanKeys{knot, middle}.key(kind)}, Role::cost, Noise::isotropic(sigma));
+    problem.graph.add(factor, {PlanKeys{knot, middle}.key(kind)}, Role::cost,
+                      kind == Kind::input ? share(setting, knot, middle, sigma) : Noise::isotropic(sigma));
   });
 }
 
@@ -196,7 +209,8 @@ void add_least_forces(PlanProblem& problem, double sigma) {
   const auto factor = std::make_shared<Target>("force", 3, std::vector<int>{0, 1, 2}, std::vector<double>(3, 0.0));
   each_moment(setting, [&](int knot, bool middle) {
     for (const int contact : setting.bearing(knot, middle)) {
-      problem.graph.add(factor, {PlanKeys{knot, middle}.force(contact)}, Role::cost, Noise::isotropic(sigma));
+      problem.graph.add(factor, {PlanKeys{knot, middle}.force(contact)}, Role::cost,
+                        share(setting, knot, middle, sigma));
     }
   });
 }

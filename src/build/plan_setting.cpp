@@ -8,13 +8,14 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/build/plan.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
+#include "kinegraph/model/mesh_name.hpp"
 
 namespace kinegraph::build {
 namespace {
 
 class SettingMaker {
  public:
-  SettingMaker(const Model& model, const PlanTask& task) : task_(task), robot_(model.robot) {}
+  SettingMaker(const Model& model, const PlanTask& task) : task_(task), robot_(with_mesh_names(model)) {}
 
   Result<PlanSetting> make() {
     if (robot_.links.empty()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "kinegraph/linear/arrowhead_kernel.hpp"
@@ -12,9 +13,18 @@ namespace {
 constexpr int kBlock = 8;            // pivots applied together to what is right of them
 constexpr double kRounding = 1e-13;  // a column below this share of its row's scale is nothing
 
+// Compiled once more for processors with wide registers; without fused products, so that the bits are the same.
+// Sanitizers are not there yet when the better one is chosen.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define KINEGRAPH_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define KINEGRAPH_WIDE
+#endif
+
 /// w[i] −= Σₖ l[k][i] y[k] for i < rows; column k of l starts at l + k stride, y[k] at y + k y_stride.
-inline void subtract(double* __restrict w, int rows, const double* __restrict l, int stride, const double* y,
-                     int y_stride, int count) {
+KINEGRAPH_WIDE void subtract(double* __restrict w, int rows, const double* __restrict l, int stride, const double* y,
+                             int y_stride, int count) {
   int k = 0;
   for (; k + 4 <= count; k += 4, l += 4 * std::ptrdiff_t{stride}, y += 4 * std::ptrdiff_t{y_stride}) {
     const double y0 = y[0], y1 = y[y_stride], y2 = y[2 * std::ptrdiff_t{y_stride}],
@@ -27,6 +37,29 @@ inline void subtract(double* __restrict w, int rows, const double* __restrict l,
     for (int i = 0; i < rows; ++i) w[i] -= l[i] * y0;
   }
 }
+
+/// The largest |w[i]|, first ≤ i < end.
+KINEGRAPH_WIDE double largest(const double* w, int first, int end) {
+  typedef double Four __attribute__((vector_size(32)));
+  typedef long long Bits __attribute__((vector_size(32)));
+  const Bits no_sign = Bits{} + 0x7fffffffffffffff;
+  Four most[2] = {};
+  int i = first;
+  for (; i + 8 <= end; i += 8) {
+    for (int k = 0; k < 2; ++k) {
+      Four x;
+      std::memcpy(&x, w + i + 4 * k, sizeof x);
+      x = (Four)((Bits)x & no_sign);
+      most[k] = x > most[k] ? x : most[k];
+    }
+  }
+  double all = 0;
+  for (int k = 0; k < 8; ++k) all = std::max(all, most[k / 4][k % 4]);
+  for (; i < end; ++i) all = std::max(all, std::abs(w[i]));
+  return all;
+}
+
+#undef KINEGRAPH_WIDE
 
 }  // namespace
 
@@ -73,13 +106,8 @@ bool HorizonPivoting::step() {
   const int n = f_->size, j = at_;
   double *w1 = w1_.data(), *w2 = w2_.data();
   load(j, w1);
-  int r = -1;
-  double among = 0, all = 0;
-  for (int i = j + 1; i < f_->candidates; ++i) {
-    if (std::abs(w1[i]) > among) among = std::abs(w1[i]), r = i;
-  }
-  for (int i = f_->candidates; i < n; ++i) all = std::max(all, std::abs(w1[i]));
-  all = std::max(all, among);
+  const double among = largest(w1, j + 1, f_->candidates);
+  const double all = std::max(among, largest(w1, f_->candidates, n));
   const double size = std::abs(w1[j]), nothing = kRounding * f_->scale[f_->id[j]];
   if (!std::isfinite(size) || !std::isfinite(all)) {
     inertia_->finite = false;
@@ -91,14 +119,12 @@ bool HorizonPivoting::step() {
     accept_single(w1);
     return true;
   }
-  if (r >= 0 && among > nothing) {
+  if (among > nothing) {
+    int r = j + 1;  // the strongest partner
+    while (std::abs(w1[r]) != among) ++r;
     load(r, w2);
-    double m1 = 0, m2 = 0;  // largest outside the pair
-    for (int i = j + 1; i < n; ++i) {
-      if (i == r) continue;
-      m1 = std::max(m1, std::abs(w1[i]));
-      m2 = std::max(m2, std::abs(w2[i]));
-    }
+    const auto outside = [&](const double* w) { return std::max(largest(w, j + 1, r), largest(w, r + 1, n)); };
+    const double m1 = outside(w1), m2 = outside(w2);
     const double other = std::abs(w2[r]);
     const double determinant = std::abs(w1[j] * w2[r] - among * among);
     const bool invertible = determinant > 1e-10 * (size * other + among * among);

@@ -23,7 +23,7 @@ constexpr std::array kFile = {
     TaskKey{"model_limits", truth, false, "the limits in the model's file hold; default true"},
     TaskKey{"dry_friction", truth, false, "that of joints counts; default true; legs at rest plan better without"},
     TaskKey{"friction_speed", number, false,
-            "rad/s or m/s, over which dry friction of joints turns round in the plan; default 0.05"},
+            "rad/s or m/s, over which dry friction of joints turns round in the plan and its roll-out; default 0.05"},
 };
 constexpr std::array kStart = {
     TaskKey{"joints", map, false, "where joints start; others: as the model says"},
@@ -123,7 +123,7 @@ constexpr std::array kGuess = {
     TaskKey{"file", text, false, "of csv: a plan, relative to the task's file"},
 };
 
-const std::array kSections = {
+const std::array kTaskSections = {
     TaskSection{"", false, "task", kFile},
     TaskSection{"start", false, "start", kStart},
     TaskSection{"goals", true, "goal", kGoal},
@@ -141,7 +141,7 @@ const std::array kSections = {
 
 }  // namespace
 
-std::span<const TaskSection> task_sections() { return kSections; }
+std::span<const TaskSection> task_sections() { return kTaskSections; }
 
 const char* to_string(Collocation c) {
   static const char* const names[] = {"none", "euler", "trapezoidal", "hermite-simpson"};

@@ -24,7 +24,7 @@ struct SqpIteration {
   int iteration = 0;
   double cost = 0;        ///< ½ Σ ρ(‖W r‖²); 0 in a restoration, which does not look at it
   double violation = 0;   ///< largest |c| or −g
-  double optimality = 0;  ///< largest entry of the Lagrangian's gradient, scaled
+  double optimality = 0;  ///< largest entry of the Lagrangian's gradient beyond its rounding, scaled
   double barrier = 0;     ///< μ
   double step = 0;        ///< length taken along the step, 0 to 1
   double damping = 0;     ///< added to the diagonal of H
@@ -76,6 +76,7 @@ struct SqpReport {
   std::string message;  ///< one sentence, for people
   int iterations = 0, warm_iterations = 0, restorations = 0;
   int factorizations = 0;
+  int passed_on = 0;  ///< pivots of the last elimination that came later than planned: wasted work
   double cost = 0, violation = 0, optimality = 0;
   std::vector<Violation> violations;  ///< above the tolerance, worst first; at most 1000
 

@@ -73,6 +73,7 @@ SqpReport SqpSearch::report(SqpStatus status) const {
   r.warm_iterations = warm_iterations_;
   r.restorations = restorations_;
   r.factorizations = factorizations_;
+  r.passed_on = factorizations_ > 0 ? elimination_.passed_on() : 0;
   if (status == SqpStatus::not_finite) {
     r.message = to_string(problem_.graph()[point_.bad_factor]) + ": is not finite at the start";
     return r;

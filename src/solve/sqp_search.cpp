@@ -111,7 +111,12 @@ double SqpSearch::error(double barrier) const {
   const double count = std::max(1, hard_ + slacks_);
   const double scale = std::max(100.0, (y_.lpNorm<1>() + z_.lpNorm<1>()) / count) / 100;
   const double slack_scale = std::max(100.0, z_.lpNorm<1>() / std::max(1, slacks_)) / 100;
-  double worst = n_ > 0 ? lagrangian_.lpNorm<Eigen::Infinity>() / scale : 0;
+  // ∂L/∂xᵢ of the size kRounding Hᵢᵢ is a rounding error of xᵢ: stiff costs (1/h⁵ of smoothness) leave no less.
+  const Eigen::VectorXd& curvature = problem_.column_norms();
+  if (!lagrangian_.allFinite()) return std::numeric_limits<double>::infinity();
+  double worst = 0;
+  for (int i = 0; i < n_; ++i) worst = std::max(worst, std::abs(lagrangian_[i]) - kRounding * curvature[i]);
+  worst /= scale;
   for (int i = 0; i < slacks_; ++i) worst = std::max(worst, std::abs(s_[i] * z_[i] - barrier) / slack_scale);
   return worst;
 }

@@ -72,6 +72,7 @@ class SqpSearch {
 
   // sqp_newton.cpp: the step
   bool factor_newton();
+  void equilibrate();
   void solve_newton(const Eigen::VectorXd& c, const Eigen::VectorXd& slack_rest, Eigen::VectorXd& dx,
                     Eigen::VectorXd& dy, Eigen::VectorXd& ds);
 
@@ -111,7 +112,7 @@ class SqpSearch {
   Eigen::VectorXd dx_, dy_, ds_, dz_, cdx_, cdy_, cds_;
   Eigen::VectorXd rhs_, diagonal_, lagrangian_, scaled_, c_, slack_rest_, soc_rest_, target_, penalty_scale_,
       penalty_gradient_;
-  Eigen::VectorXd pull_y_, pull_z_;
+  Eigen::VectorXd pull_y_, pull_z_, equilibration_;
   std::vector<double> matrix_, base_;
   SqpFilter filter_;
   double barrier_ = 0, theta_ = 0, merit_ = 0, slope_ = 0, theta_min_ = 0, theta_max_ = 0;

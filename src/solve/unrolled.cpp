@@ -7,7 +7,7 @@
 namespace kinegraph {
 namespace {
 
-constexpr double kCompliance =
+constexpr double kUnrolledCompliance =
     1e-12;  // lets redundant rows share their multipliers; the steps are iterated, so no bias
 
 }  // namespace
@@ -22,7 +22,7 @@ Unrolled::Unrolled(const Chain& chain, int knots) : knots_(knots) {
   if (!linearization) throw std::invalid_argument(linearization.failure().to_string());
   linearization_ = std::move(*linearization);
   damping_.setZero(linearization_->unknowns());
-  compliance_.setConstant(linearization_->hard_rows(), kCompliance);
+  compliance_.setConstant(linearization_->hard_rows(), kUnrolledCompliance);
   hard_.resize(linearization_->hard_rows());
   scale_.setZero(linearization_->hard_rows());
   rhs_.resize(linearization_->unknowns() + linearization_->hard_rows());
