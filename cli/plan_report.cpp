@@ -37,6 +37,7 @@ report::Ranges limits(const Model& model, const PlanTask& task) {
 
 void fill_plan_report(const Model& model, const PlanTask& task, ReportContent& report) {
   report.limits = limits(model, task);
+  report.limits["clearance"].low = task.collision.value_or(TaskCollision{}).margin;
   for (const TaskContact& c : task.contacts) report.contacts.push_back({c.name.text, c.link.text, c.point});
   for (const TaskObstacle& o : task.obstacles) {
     if (o.shape.type != Shape::Type::plane) report.obstacles.push_back({o.name.text, o.shape});

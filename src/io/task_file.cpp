@@ -302,11 +302,7 @@ Result<PlanTask> parse_task(const std::string& text, const std::string& file_nam
   task.file = file_name;
   std::vector<Diagnostic> faults;
   io::TaskReader(task, faults).read(tree->root());
-  if (const std::size_t found = faults.size(); found > io::kMostFaults) {
-    faults.resize(io::kMostFaults);
-    faults.push_back(
-        {Severity::error, {file_name, 0, 0}, fmt::format("… and {} more faults", found - io::kMostFaults)});
-  }
+  io::keep_first_faults(faults, file_name);
   if (!faults.empty()) return Failure{Failure::Kind::bad_input, std::move(faults)};
   return task;
 }

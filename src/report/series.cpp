@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostNumbers = 500'000;  ///< of all series: 2 MB, as text 2.7 MB
-constexpr std::size_t kMostPoints = 40'000;    ///< of one series
+constexpr std::size_t kMostOfSeries = 40'000;  ///< of one series
 constexpr std::size_t kLeastPoints = 2'000;    ///< more than a screen has columns
 constexpr std::string_view kDeviation = ".sd";
 
@@ -105,6 +105,7 @@ Quantity quantity_of(const Model& model, const std::string& name) {
     }
   }
   const std::size_t dot = name.rfind('.');
+  if (name == "clearance") return {"m", "Clearance", 70};  // of a plan: to obstacles, and of the robot to itself
   if (dot == std::string::npos) return {"", "Other", 90};
   const std::string element = name.substr(0, dot), quantity = name.substr(dot + 1);
   if (element == "branch") return {"", "Probability of each branch", 5};
@@ -209,7 +210,7 @@ Json one_series(const Model& model, const Trajectory& trajectory, int index, con
 Json series_section(const Model& model, const Trajectory& trajectory, const std::vector<Beside>& beside,
                     const Ranges& limits) {
   const std::size_t columns = std::max<std::size_t>(1, trajectory.names().size() + beside.size());
-  const std::size_t most = std::clamp(kMostNumbers / columns, kLeastPoints, kMostPoints);
+  const std::size_t most = std::clamp(kMostNumbers / columns, kLeastPoints, kMostOfSeries);
   const Thinning thinning(static_cast<std::size_t>(trajectory.samples()), most);
   Json json{{"samples", trajectory.samples()}, {"thinned", !thinning.all()}};
   json["t"] = packed_times(thinning.times(trajectory.times()));

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "kinegraph/task/plan_guess.hpp"
 #include "kinegraph/task/plan_roll_out.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
@@ -16,7 +16,6 @@ namespace {
 using build::PlanProblem;
 using build::PlanSample;
 using build::PlanSetting;
-using Clock = std::chrono::steady_clock;
 
 /// Of the penalty method: where the start is far off, it finds better minima than the search for a feasible point does.
 constexpr int kWarmIterations = 100, kNearIterations = 10;
@@ -25,8 +24,6 @@ constexpr int kMostRounds = 5;
 constexpr double kLimitTolerance = 1e-7;
 constexpr double kNearBarrier = 1e-5;  ///< μ of later rounds: limits move by little
 constexpr int kBetween = 10;           ///< samples per step at which that is looked at
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Laws of nature and of the calculus: where not all can hold, goals and limits yield, and are named.
 bool is_law(const BoundFactor& bound) {
@@ -39,6 +36,7 @@ SqpOptions solver_options(const PlanOptions& options, bool far) {
   SqpOptions out;
   out.max_iterations = options.max_iterations;
   out.violation_tolerance = options.tolerance;
+  out.optimality_tolerance = std::max(out.optimality_tolerance, 10 * options.tolerance);
   out.warm_iterations = far ? kWarmIterations : kNearIterations;
   out.hinges = out.soft_equalities = options.soft > 0;
   out.threads = options.threads;
@@ -71,7 +69,13 @@ Failure no_plan(const PlanSetting& setting, const SqpReport& report) {
 
 Trajectory trajectory_of(const PlanProblem& problem) {
   const PlanSetting& setting = *problem.setting;
-  Trajectory out(plan_columns(setting));
+  bool clear = !setting.pairs.empty();  // something is kept clear of at every moment: shapes may come and go
+  for (int k = 0; k < setting.knots() && clear; ++k) {
+    clear = std::isfinite(build::least_distance(setting, problem.sample(k, false).q, k).first);
+  }
+  std::vector<std::string> columns = plan_columns(setting);
+  if (clear) columns.push_back("clearance");
+  Trajectory out(std::move(columns));
   const auto write = [&](int knot, bool middle) {
     const PlanSample sample = problem.sample(knot, middle);
     double* row = out.append(setting.time(knot) + (middle ? setting.task.step() / 2 : 0));
@@ -82,6 +86,7 @@ Trajectory trajectory_of(const PlanProblem& problem) {
     for (std::size_t m = 0; m < setting.motors.size(); ++m) row[setting.motors[m]] = sample.u[m];
     row += setting.tree->freedoms();
     for (const Eigen::Vector3d& f : sample.forces) row = std::copy_n(f.data(), 3, row);
+    if (clear) *row = build::least_distance(setting, sample.q, knot).first;
   };
   for (int k = 0; k < setting.knots(); ++k) {
     write(k, false);

@@ -15,7 +15,7 @@ namespace kinegraph::task {
 struct PlanOptions {
   double soft = 0;  ///< σ of dynamics, collocation, contacts and goals as costs, inequalities as hinges (003); 0: hard
   int max_iterations = 500;
-  double tolerance = 1e-9;            ///< of what must hold
+  double tolerance = 1e-9;            ///< of what must hold; the least cost is looked for no closer than ten times this
   int roll_out = 10;                  ///< steps of the roll-out per step of the plan; 0: none
   const Trajectory* guess = nullptr;  ///< an earlier plan to start from
   int threads = 1;
@@ -56,7 +56,7 @@ struct PlanSummary {
   std::vector<double> torque_peak, torque_square;  ///< largest; ∫ τ² dt, by the trapezoidal rule
   double clearance = 0;                            ///< least distance to obstacles, at a tenth of the steps
   bool has_clearance = false;
-  bool has_friction = false;  ///< dry, in joints: smoother in the plan than in its roll-out
+  bool has_friction = false;  ///< dry, in joints: rounded off over friction_speed
   std::string nearest;        ///< "hand - ball"
 };
 

@@ -17,12 +17,27 @@ using build::PlanSetting;
 constexpr double kFar = 1e-3,
                  kTurned = 1e-2;  // m, rad: what no start of inverse kinematics comes nearer to is out of reach
 
-/// A goal that must be met, though no position within the model's limits does.
+/// The robot with the limits of the task. What mimics a joint limits it already.
+Result<std::shared_ptr<const screw::Tree>> within_limits(const PlanSetting& setting) {
+  Robot robot = setting.tree->robot();
+  for (Joint& joint : robot.joints) {
+    if (joint.mimic) joint.limits.clear();
+  }
+  const int first = setting.tree->freedoms() - setting.state.joints;
+  for (const screw::Coordinate& c : setting.tree->coordinates()) {
+    if (c.freedoms != 1 || c.joint < 0) continue;
+    std::vector<JointLimits>& limits = robot.joints[c.joint].limits;
+    limits = c.limits;
+    limits[0].lower = setting.lower[c.v - first];
+    limits[0].upper = setting.upper[c.v - first];
+  }
+  return screw::Tree::make(robot);
+}
+
+/// A goal that must be met, though no position within the limits does.
 void tell_unreachable(const PlanSetting& setting, const TaskGoal& goal, const Reached& found, Failure& failure) {
   const bool must = goal.sigma == 0 && goal.tolerance == 0;
-  const bool own_limits = std::any_of(setting.task.limits.begin(), setting.task.limits.end(),
-                                      [](const TaskLimit& limit) { return limit.position.has_value(); });
-  if (!must || own_limits || !setting.task.model_limits || setting.state.floating || found.solved) return;
+  if (!must || setting.state.floating || found.solved) return;
   if (found.distance <= kFar && found.angle <= kTurned) return;
   std::string by = found.distance > kFar ? fmt::format("{:.3g} m", found.distance) : "";
   if (found.angle > kTurned) by += fmt::format("{}{:.3g} rad", by.empty() ? "" : " and ", found.angle);
@@ -42,6 +57,8 @@ Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& 
   std::vector<std::pair<int, Eigen::VectorXd>> via;
   Failure failure{Failure::Kind::no_answer, {}};
   Eigen::VectorXd q = setting.start_q;
+  const Result<std::shared_ptr<const screw::Tree>> tree = within_limits(setting);
+  if (!tree) return tree.failure();
   for (const TaskGoal* goal : goals) {
     FrameGoal frame{goal->frame.text, goal->offset, {}};
     frame.pose.rotation = goal->rotation.has_value();
@@ -54,7 +71,7 @@ Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& 
     ReachOptions reach_options;
     reach_options.seed = options.seed;
     reach_options.progress = options.progress;
-    const Result<Reached> found = reach(setting.tree, q, {frame}, reach_options);
+    const Result<Reached> found = reach(*tree, q, {frame}, reach_options);
     if (!found) return found.failure();
     tell_unreachable(setting, *goal, *found, failure);
     q = found->q;

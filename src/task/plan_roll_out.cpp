@@ -25,8 +25,10 @@ class PlannedField final : public step::Field {
         dynamics_(tree, build::given_forward(*tree)),
         tau_(tree->freedoms(), 0.0),
         loads_(tree->bodies().size(), screw::Vector6d::Zero()),
+        friction_speed_(tree->freedoms(), setting.task.friction_speed),
         poses_(tree->bodies().size()) {
     surroundings_.gravity = tree->gravity();
+    surroundings_.friction_speed = friction_speed_.data();
     if (!setting.contacts.empty()) surroundings_.loads = loads_.data();
   }
 
@@ -55,6 +57,33 @@ class PlannedField final : public step::Field {
     return dynamics_.solve(q, v, a, tau_.data(), surroundings_).ok;
   }
   const std::vector<double>& tau() const { return tau_; }
+
+  /// A bound of the rates at which damping and dry friction bring joints to rest, 1/s:
+  ///
+  ///     ρ(M⁻¹ D) ≤ tr(M⁻¹ D) = Σ dᵢ (M⁻¹)ᵢᵢ,      dᵢ: damping + friction / v₀
+  double stiffness(const double* q) {
+    const int n = tree_->freedoms();
+    const std::vector<double> rest(n, 0.0);
+    std::vector<double> idle(n), pushed(n);
+    screw::Surroundings alone;
+    alone.joint_forces = false;
+    std::fill(tau_.begin(), tau_.end(), 0.0);
+    if (!dynamics_.solve(q, rest.data(), idle.data(), tau_.data(), alone).ok) return 0;
+    double sum = 0;
+    for (const screw::Coordinate& c : tree_->coordinates()) {
+      for (int i = 0; i < c.freedoms; ++i) {
+        const double slope = c.dynamics[i].damping + c.dynamics[i].friction / setting_.task.friction_speed;
+        if (slope == 0) continue;
+        tau_[c.v + i] = 1;
+        if (dynamics_.solve(q, rest.data(), pushed.data(), tau_.data(), alone).ok) {
+          sum += slope * std::abs(pushed[c.v + i] - idle[c.v + i]);
+        }
+        tau_[c.v + i] = 0;
+      }
+    }
+    return sum;
+  }
+
   Eigen::Vector3d force(std::size_t contact, double t) const {
     const auto [w0, wm, w1] = weights(t);
     const Eigen::Vector3d ends = w0 * from_->forces[contact] + w1 * to_->forces[contact];
@@ -76,6 +105,7 @@ class PlannedField final : public step::Field {
   screw::Surroundings surroundings_;
   std::vector<double> tau_;
   std::vector<screw::Vector6d> loads_;
+  std::vector<double> friction_speed_;
   screw::Poses poses_;
   double start_ = 0;
   const PlanSample *from_ = nullptr, *middle_ = nullptr, *to_ = nullptr;
@@ -96,6 +126,10 @@ PlanSample with_load(const PlanSetting& setting, const std::shared_ptr<const scr
   for (std::size_t i = 0; i < setting.motors.size(); ++i) sample.u[i] = tau[setting.motors[i]];
   return sample;
 }
+
+/// A step of RK4 is stable for decays of up to 2.78 per step; it is accurate below one.
+constexpr double kDecayPerStep = 1;
+constexpr int kMostParts = 1000;
 
 bool finite(const std::vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
@@ -146,10 +180,18 @@ Trajectory roll_out(const PlanProblem& problem, int divisions) {
         row = std::copy_n(f.data(), 3, row);
       }
     };
+    const double decay = h * field.stiffness(q.data()) / kDecayPerStep;
+    const int parts = decay > 1 ? static_cast<int>(std::min(std::ceil(decay), static_cast<double>(kMostParts))) : 1;
+    const auto advance = [&] {
+      for (int part = 0; part < parts; ++part) {
+        if (!stepper.advance(h / parts)) return false;
+      }
+      return true;
+    };
     if (!stepper.start(start, q.data(), v.data())) return motion;
     write();
     for (int i = 0; i < divisions; ++i) {
-      if (!stepper.advance(h) || !finite(stepper.q()) || !finite(stepper.v()) || !finite(stepper.a())) return motion;
+      if (!advance() || !finite(stepper.q()) || !finite(stepper.v()) || !finite(stepper.a())) return motion;
       if (i + 1 < divisions || k + 1 == setting.task.steps) write();
     }
     q = stepper.q();

@@ -6,7 +6,9 @@ namespace kinegraph::task {
 
 /// What the torques of a plan really do: forward dynamics by elimination, integrated by a Runge-Kutta method of fourth
 /// order with `divisions` steps per step of the plan, torques and contact forces between the knots as the collocation
-/// means them (held, linear, quadratic). Columns as those of the plan. Ends early where it cannot go on.
+/// means them (held, linear, quadratic), dry friction as in the plan. Where damping or friction stops a joint faster
+/// than such a step can follow, it is taken in parts. Columns as those of the plan, but for the clearance. Ends early
+/// where it cannot go on.
 Trajectory roll_out(const build::PlanProblem& problem, int divisions);
 
 /// The motion that a plan means between its knots, at `divisions` samples per step: positions on the cubic through both
