@@ -78,29 +78,22 @@ class Codegen final : public Verb {
   bool derivatives_ = false, single_ = false, no_joint_forces_ = false;
 };
 
-void choose(OptionReader& reader, const std::string& field, const std::string& value,
-            const std::vector<std::string>& valid) {
-  if (std::find(valid.begin(), valid.end(), value) != valid.end()) return;
-  reader.fault(field, fmt::format("must be one of {}, is {}{}", fmt::join(valid, ", "), quote(value),
-                                  did_you_mean(value, valid)));
-}
-
 Result<codegen::Request> Codegen::read(OptionReader& reader) {
   codegen::Request request;
   std::vector<std::string> problems;
   for (const auto& [name, problem] : kProblems) problems.push_back(name);
-  choose(reader, "problem", problem_, problems);
+  reader.choice("problem", problem_, problems);
   std::istringstream words(order_);
   for (std::string word; words >> word;) request.custom.push_back(word);
   if (!request.custom.empty() && ordering_ == "best") ordering_ = "custom";
   std::vector<std::string> orderings = build::screw_order_names();
   orderings.push_back("best");
-  choose(reader, "ordering", ordering_, orderings);
+  reader.choice("ordering", ordering_, orderings);
   if ((ordering_ == "custom") == request.custom.empty()) reader.fault("order", "goes with --ordering custom");
   if (known_.empty() != (problem_ != "hybrid")) {
     reader.fault("known", "goes with --problem hybrid: --known j1.a,j2.tau says what is known of each joint");
   }
-  choose(reader, "batch", batch_, {"0", "4", "8"});
+  reader.choice("batch", batch_, {"0", "4", "8"});
   if (out_.empty()) reader.fault("out", "is missing: kinegraph codegen MODEL --out FILE.hpp");
   if (out_ == "-" && common_.json == "-") reader.fault("out, json", "only one of them can be standard output");
   if (out_ != "-" && !out_.empty() && out_ == common_.json) {

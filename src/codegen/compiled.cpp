@@ -17,6 +17,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "kinegraph/base/checksum.hpp"
 #include "kinegraph/codegen/emit.hpp"
 
 extern char** environ;
@@ -90,12 +91,6 @@ std::string processor() {
   return text;
 }
 
-/// FNV-1a.
-std::uint64_t hash(std::string_view text, std::uint64_t start) {
-  for (const char c : text) start = (start ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return start;
-}
-
 /// The header, and functions that do not depend on how many arrays there are.
 std::string source_of(const Program& program, int lanes) {
   EmitOptions options;
@@ -161,7 +156,7 @@ std::string said(const fs::path& output) {
 /// What is written after the source in the cache: whether the library beside it is the one that was made.
 std::string record_of(const std::string& source, const fs::path& library) {
   const std::string bytes = read_all(library);
-  return fmt::format("{}\n// library: {} bytes, {:016x}\n", source, bytes.size(), hash(bytes, 14695981039346656037ULL));
+  return fmt::format("{}\n// library: {} bytes, {:016x}\n", source, bytes.size(), checksum(bytes));
 }
 
 /// Library and record under temporary names, then renamed: the record last.
@@ -215,8 +210,7 @@ Result<std::shared_ptr<const Compiled>> Compiled::make(const Program& program, i
   std::string key = compiler + "\n" + processor();
   for (const std::string& flag : kFlags) key += flag + " ";
   key += source;
-  const fs::path stem =
-      *folder / fmt::format("{:016x}{:016x}", hash(key, 14695981039346656037ULL), hash(key, 1099511628211ULL));
+  const fs::path stem = *folder / fmt::format("{:016x}{:016x}", checksum(key), checksum(key, 0x100000001b3));
 
   std::shared_ptr<Compiled> compiled(new Compiled());
   compiled->file_ = stem.string() + ".so";

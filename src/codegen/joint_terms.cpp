@@ -33,8 +33,6 @@ Matrix3s rotation_of_quaternion(const Scalar* q) {
   return R;
 }
 
-Vector3s cross(const Vector3s& a, const Vector3s& b) { return a.cross(b); }
-
 /// Ad(X) y = (R ω, p × R ω + R v)
 Vector6s carried(const JointTerms& joint, const Vector6s& y) {
   Vector6s x;

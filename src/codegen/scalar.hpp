@@ -95,3 +95,7 @@ struct NumTraits<kinegraph::codegen::Scalar> : NumTraits<double> {
   };
 };
 }  // namespace Eigen
+
+namespace kinegraph::codegen {
+inline Vector3s cross(const Vector3s& a, const Vector3s& b) { return a.cross(b); }
+}  // namespace kinegraph::codegen

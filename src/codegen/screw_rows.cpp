@@ -9,8 +9,6 @@ namespace {
 using What = build::ScrewProblem::What;
 using screw::Transform;
 
-Vector3s cross(const Vector3s& a, const Vector3s& b) { return a.cross(b); }
-
 /// ω × (ω × p) in the products of components of ω, which all that needs them shares.
 Vector3s centripetal(const Vector3s& w, const Vector3s& p) {
   Vector3s x;

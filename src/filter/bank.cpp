@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/square_root.hpp"
 
 namespace kinegraph::filter {
 
 namespace {
-
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 struct BankSnapshot final : Snapshot {
   double t = 0;
@@ -24,7 +22,7 @@ struct BankSnapshot final : Snapshot {
 // ln(eᵃ + eᵇ)
 double log_sum(double a, double b) {
   if (a < b) std::swap(a, b);
-  return b == kNever ? a : a + std::log1p(std::exp(b - a));
+  return b == -kInfinity ? a : a + std::log1p(std::exp(b - a));
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ Result<std::unique_ptr<Bank>> Bank::make(std::vector<std::unique_ptr<Kalman>> fi
   bank->log_weight_ = log_prior.empty() ? std::vector<double>(filters.size(), 0.0) : std::move(log_prior);
   for (std::size_t i = 0; i < filters.size(); ++i) {
     if (filters[i]->t() != filters[0]->t()) return Failure::bad_input("hypotheses must start at the same time");
-    if (std::isnan(bank->log_weight_[i]) || bank->log_weight_[i] == -kNever) {
+    if (std::isnan(bank->log_weight_[i]) || bank->log_weight_[i] == kInfinity) {
       return Failure::bad_input(fmt::format("the prior weight of hypothesis {} is not finite", i));
     }
     const auto known = std::find(bank->numbers_.begin(), bank->numbers_.end(), filters[i]->branch());
@@ -57,10 +55,11 @@ Result<std::unique_ptr<Bank>> Bank::make(std::vector<std::unique_ptr<Kalman>> fi
   return bank;
 }
 
-bool Bank::lives(int i) const { return log_weight_[i] > kNever; }
+bool Bank::lives(int i) const { return log_weight_[i] > -kInfinity; }
 
 int Bank::alive() const {
-  return static_cast<int>(std::count_if(log_weight_.begin(), log_weight_.end(), [](double w) { return w > kNever; }));
+  return static_cast<int>(
+      std::count_if(log_weight_.begin(), log_weight_.end(), [](double w) { return w > -kInfinity; }));
 }
 
 Result<std::monostate> Bank::advance(double t) {
@@ -74,7 +73,7 @@ Result<std::monostate> Bank::advance(double t) {
     auto ok = filters_[i]->advance(t);
     moved = moved || filters_[i]->t() != t_;
     if (ok) continue;
-    log_weight_[i] = kNever;
+    log_weight_[i] = -kInfinity;
     why = std::move(ok).failure();
   }
   if (!moved) {  // a time that nobody can go to: not the hypotheses' fault
@@ -97,7 +96,7 @@ Result<std::monostate> Bank::push(const Measurement& m) {
   speaking_ = best_;
   for (std::size_t i = 0; i < filters_.size(); ++i) {
     if (!lives(i)) continue;
-    log_weight_[i] = filters_[i]->push(m) ? log_weight_[i] + filters_[i]->log_likelihood() : kNever;
+    log_weight_[i] = filters_[i]->push(m) ? log_weight_[i] + filters_[i]->log_likelihood() : -kInfinity;
   }
   normalise();
   prune();
@@ -107,14 +106,14 @@ Result<std::monostate> Bank::push(const Measurement& m) {
 
 // Sums run in the order of the filters: the same bits every time.
 void Bank::normalise() {
-  double total = kNever;
+  double total = -kInfinity;
   for (const double w : log_weight_) total = log_sum(total, w);
-  for (double& w : log_weight_) w = w > kNever ? w - total : kNever;
+  for (double& w : log_weight_) w = w > -kInfinity ? w - total : -kInfinity;
   sum_branches();
 }
 
 void Bank::sum_branches() {
-  log_branch_.assign(numbers_.size(), kNever);
+  log_branch_.assign(numbers_.size(), -kInfinity);
   leader_.assign(numbers_.size(), -1);
   branches_.assign(numbers_.size(), 0);
   for (int i = 0; i < static_cast<int>(filters_.size()); ++i) {
@@ -137,7 +136,7 @@ void Bank::prune() {
     if (!lives(i)) continue;
     const int s = slot_[i];
     if (log_branch_[s] >= top + between && log_weight_[i] >= log_weight_[leader_[s]] + within) continue;
-    log_weight_[i] = kNever;
+    log_weight_[i] = -kInfinity;
     changed = true;
   }
   if (changed) normalise();
@@ -154,7 +153,7 @@ void Bank::merge() {
     const double both = log_sum(log_weight_[leader], log_weight_[i]);
     if (!best.merge(*filters_[i], std::exp(log_weight_[i] - both))) continue;
     log_weight_[leader] = both;
-    log_weight_[i] = kNever;
+    log_weight_[i] = -kInfinity;
     changed = true;
   }
   if (changed) normalise();

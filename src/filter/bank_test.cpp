@@ -6,14 +6,13 @@
 #include <numeric>
 #include <random>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/toy_test.hpp"
 #include "kinegraph/filter/ukf.hpp"
 
 namespace kinegraph::filter {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Measurement rate(double t, double y) { return {t, 1, {y, kNan, kNan, kNan, kNan, kNan}}; }
 

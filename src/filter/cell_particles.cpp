@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/particle_resampling.hpp"
 #include "kinegraph/filter/square_root.hpp"
 #include "kinegraph/filter/ukf.hpp"
@@ -13,7 +13,6 @@
 namespace kinegraph::filter {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kCells = 0x63656c6c73303031;  // key of random numbers
 constexpr double kNegligible = 1e-3;                  // probability of cells that need not lie with the others
 constexpr double kNeighbours = 9;                     // squared distance in standard deviations
@@ -103,7 +102,7 @@ bool CellParticles::together() {
   double others = 0;
   apart_.clear();
   for (int i = 0; i < cells_->size(); ++i) {
-    if (i == best || !(cells_->log_weight(i) > kNever)) continue;
+    if (i == best || !(cells_->log_weight(i) > -kInfinity)) continue;
     const bool same = cells_->filter(i).branch() == cells_->filter(best).branch();
     if (!same) others += std::exp(cells_->log_weight(i));
     if (same && cells_->log_weight(i) > least) apart_.push_back(i);
@@ -149,7 +148,7 @@ Result<std::monostate> CellParticles::draw() {
 void CellParticles::draw_branch(int branch, int count, std::vector<Particle>& out) {
   of_branch_.clear(), weight_.clear();
   for (int i = 0; i < cells_->size(); ++i) {
-    if (cells_->filter(i).branch() != branch || !(cells_->log_weight(i) > kNever)) continue;
+    if (cells_->filter(i).branch() != branch || !(cells_->log_weight(i) > -kInfinity)) continue;
     of_branch_.push_back(i);
     weight_.push_back(std::exp(cells_->log_weight(i)));
   }

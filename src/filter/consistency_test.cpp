@@ -7,13 +7,12 @@
 #include <numeric>
 #include <random>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/toy_test.hpp"
 
 namespace kinegraph::filter {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<SensorInfo>& one_sensor() {
   static const std::vector<SensorInfo> sensors = {{"gyro", {{"gyro.w", 0.1, false}}}};

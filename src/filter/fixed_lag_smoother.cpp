@@ -6,13 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/kalman.hpp"
 
 namespace kinegraph::filter {
 namespace {
 
 constexpr double kReweighed = 0.01;  // a weight that changed by less stays
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 Result<std::monostate> check(const FixedLagSmootherOptions& o) {
   if (o.window < 2) return Failure::bad_input(fmt::format("window must be at least 2, not {}", o.window));
@@ -262,7 +262,7 @@ void FixedLagSmoother::judge(int k, Reading& r) {
     }
     const double sigma = space_->sensors()[r.measurement.sensor].channels[c].noise;
     told.e[c] = sigma * e[row];
-    told.sd[c] = known ? sigma * std::sqrt(S(row, row)) : kInfinite;
+    told.sd[c] = known ? sigma * std::sqrt(S(row, row)) : kInfinity;
     if (known) r.weight[c] = options_.loss.weight(e[row] * e[row] / S(row, row));
   }
   if (known && told.rows > 0) {
@@ -347,7 +347,7 @@ Result<std::monostate> FixedLagSmoother::solve() {
   belief_.t = newest.t;
   belief_.x = moved_;
   belief_.chart = newest.chart;
-  if (!chain_.last_covariance(belief_.P)) belief_.P = VectorXd::Constant(n_, kInfinite).asDiagonal();
+  if (!chain_.last_covariance(belief_.P)) belief_.P = VectorXd::Constant(n_, kInfinity).asDiagonal();
   for (int i = 0; i < n_; ++i) spread_[i] = std::isinf(belief_.P(i, i)) ? 0 : std::sqrt(belief_.P(i, i));
   if (options_.loss.shape() != Loss::Shape::none) reweigh();
   return std::monostate();

@@ -8,13 +8,13 @@
 #include <numeric>
 
 #include "kinegraph/base/chi_squared.hpp"
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/square_root.hpp"
 
 namespace kinegraph::filter {
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr double kHopeless = 60;  // NIS of a reading with which nothing can be compared
 

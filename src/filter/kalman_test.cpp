@@ -5,6 +5,7 @@
 #include <random>
 
 #include "kinegraph/base/chi_squared.hpp"
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/square_root.hpp"
 #include "kinegraph/filter/toy_test.hpp"
@@ -13,8 +14,6 @@
 
 namespace kinegraph::filter {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Belief start_at(double angle, double rate, double sd_angle = 0.1, double sd_rate = 0.3) {
   Belief b;

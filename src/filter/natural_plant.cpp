@@ -6,7 +6,7 @@
 namespace kinegraph::filter {
 namespace {
 
-constexpr double kRounding = 2e-14;  // of Φ, in the size of the mechanism
+constexpr double kClosureRounding = 2e-14;  // of Φ, in the size of the mechanism
 
 void multiply_subtract(std::span<const Entry> pattern, const double* values, const double* d, int width, double* to) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -47,7 +47,7 @@ NaturalPlant::NaturalPlant(const Model& model, std::shared_ptr<const natural::Sy
   std::vector<double> phi_q(system_->jacobian_pattern().size());
   system_->position(guess.data(), 0, nullptr, phi_q.data());
   for (std::size_t i = 0; i < phi_q.size(); ++i) sharpness_[system_->jacobian_pattern()[i].row] += phi_q[i] * phi_q[i];
-  for (double& s : sharpness_) s = 1 / (kRounding * size_ * (s > 0 ? std::sqrt(s) : system_->typical_length()));
+  for (double& s : sharpness_) s = 1 / (kClosureRounding * size_ * (s > 0 ? std::sqrt(s) : system_->typical_length()));
   for (int r : mobility.redundant) sharpness_[r] = 0;
 
   const int f = freedoms_, stages = options_.integrator.stages;

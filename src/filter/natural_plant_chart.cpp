@@ -10,11 +10,11 @@ namespace {
 constexpr double kMostSpread = 20;      // of dependent coordinates, in their lengths, per length of an independent one
 constexpr double kLeastOverlap = 0.25;  // of a chart's tangent with that of another state, squared
 constexpr double kLostOverlap = 1e-3;   // below: it says nothing about directions there
-constexpr double kReach = 0.25;         // how far coordinates go between two corrections, in their lengths
-constexpr int kMostReaches = 100;       // in one retraction
-constexpr int kMostCorrections = 40;    // Newton steps
-constexpr double kSlow = 0.25;          // a contraction that calls for a fresh factorisation
-constexpr double kNearRounding = 50;    // misses below this many roundings are good enough if they fall no more
+constexpr double kCorrectedReach = 0.25;  // how far coordinates go between two corrections, in their lengths
+constexpr int kMostReaches = 100;         // in one retraction
+constexpr int kMostCorrections = 40;      // Newton steps
+constexpr double kSlow = 0.25;            // a contraction that calls for a fresh factorisation
+constexpr double kNearRounding = 50;      // misses below this many roundings are good enough if they fall no more
 
 // G = L Lᵀ in place, lower triangle. False if G is not positive definite.
 bool cholesky(double* G, int f) {
@@ -200,7 +200,7 @@ void NaturalPlant::local(const double* x, const Chart& chart, const double* othe
   for (int level = 0; level < 2; ++level, x += n_, other += n_, delta += freedoms_) {
     const auto difference = [&](int c) {
       const double d = other[c] - x[c];
-      return level == 0 && circular_[c] ? std::remainder(d, 2 * M_PI) : d;
+      return level == 0 && circular_[c] && std::abs(d) > M_PI ? std::remainder(d, 2 * M_PI) : d;
     };
     for (int i = 0; i < freedoms_; ++i) {
       delta[i] = 0;
@@ -234,7 +234,7 @@ bool NaturalPlant::retract(double t, const double* x, const Chart& chart, const 
   };
   std::fill(r_.begin(), r_.end(), 0.0);
   move(delta, r_.data());
-  const double reaches = std::ceil(farthest(r_.data()) / kReach);
+  const double reaches = std::ceil(farthest(r_.data()) / kCorrectedReach);
   if (!(reaches <= kMostReaches)) return false;
   const int steps = std::max(1, static_cast<int>(reaches));
   for (int k = 1; k <= steps; ++k) {
@@ -243,12 +243,12 @@ bool NaturalPlant::retract(double t, const double* x, const Chart& chart, const 
     components(chart, r_.data(), 1, step);
     for (int j = 0; j < f; ++j) step[j] = delta[j] * k / steps - step[j];
     move(step, q);
-    if (!(farthest(rhs_.data()) <= 4 * kReach)) return false;  // a dead point: the others run away
+    if (!(farthest(rhs_.data()) <= 4 * kCorrectedReach)) return false;  // a dead point: the others run away
     if (k == steps) move(delta + f, v);
     std::copy(q, q + n_, r_.begin());
     if (!settle(here_, t, q, v, &chart, {})) return false;
     for (int c = 0; c < n_; ++c) r_[c] -= q[c];
-    if (!(farthest(r_.data()) <= kReach)) return false;  // another branch
+    if (!(farthest(r_.data()) <= kCorrectedReach)) return false;  // another branch
   }
   if (steps > 1 && !system_->proper(q)) return false;
   std::copy(q, q + n_, out);
@@ -263,7 +263,7 @@ bool NaturalPlant::shift(double t, double* x, const double* dq, const double* dv
   for (int i = 0; dq && i < n_; ++i) q_[i] += dq[i];
   for (int i = 0; dv && i < n_; ++i) v_[i] += dv[i];
   if (!settle(here_, t, q_.data(), v_.data(), nullptr, {})) return false;
-  if (dq && farthest(dq) > kReach && !system_->proper(q_.data())) return false;
+  if (dq && farthest(dq) > kCorrectedReach && !system_->proper(q_.data())) return false;
   std::copy(q_.begin(), q_.end(), x);
   std::copy(v_.begin(), v_.end(), x + n_);
   return true;

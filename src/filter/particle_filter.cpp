@@ -1,23 +1,26 @@
 #include "kinegraph/filter/particle_filter.hpp"
 
 #include <fmt/format.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
 
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/kalman.hpp"
 
 namespace kinegraph::filter {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr int kFewParticles = 128;  // up to here one thread is faster
 constexpr int kBlock = 32, kMostBlocks = 16;
+
+int blocks_of(int particles) {
+  return particles <= kFewParticles ? 1 : std::min(kMostBlocks, (particles + kBlock - 1) / kBlock);
+}
 
 /// Adds the time that it lives to a sum.
 class Stage {
@@ -36,7 +39,7 @@ Result<std::monostate> check(const StateSpace& space, double t, const std::vecto
                              const ParticleOptions& options) {
   if (start.empty()) return Failure::bad_input("particles: there is none to start from");
   if (!std::isfinite(t)) return Failure::bad_input("particles: the time of the start is not a number");
-  double most = kNever;
+  double most = -kInfinity;
   for (const Particle& p : start) {
     if (p.x.size() != space.stored() || !p.x.allFinite()) {
       return Failure::internal(fmt::format("particles: a state of {} numbers, all finite, is wanted", space.stored()));
@@ -61,23 +64,25 @@ struct ParticleFilter::Kept final : Snapshot {
 };
 
 ParticleFilter::ParticleFilter(const StateSpace& space, const ParticleOptions& options, int particles)
-    : options_(options), stored_(space.stored()) {
-  const int n = particles;
-  const int blocks = n <= kFewParticles ? 1 : std::min(kMostBlocks, (n + kBlock - 1) / kBlock);
-  blocks_.resize(blocks);
+    : options_(options),
+      stored_(space.stored()),
+      blocks_(blocks_of(particles)),
+      team_(static_cast<int>(blocks_.size()), options.threads),
+      most_(blocks_.size()),
+      sum_(blocks_.size()) {
+  const int n = particles, blocks = team_.parts();
   for (int b = 0; b < blocks; ++b) {
     Block& block = blocks_[b];
     block.first = static_cast<int>(static_cast<long>(n) * b / blocks);
     block.last = static_cast<int>(static_cast<long>(n) * (b + 1) / blocks);
     block.space = space.clone();
+    spaces_.push_back(block.space.get());
     block.proposal = std::make_unique<ParticleProposal>(*block.space, options.proposal, options.noise_factor);
     block.random.assign(kMostTogether, Random(0));
     for (auto* x : {&block.here, &block.next}) x->assign(static_cast<std::size_t>(kMostTogether) * stored_, 0.0);
     block.normal.assign(static_cast<std::size_t>(kMostTogether) * space.noises(), 0.0);
   }
   options_.noise_steps = std::max(1, options_.noise_steps);
-  const int threads = std::min({options.threads, blocks, tbb::info::default_concurrency()});
-  if (threads > 1) arena_ = std::make_unique<tbb::task_arena>(threads);
   parent_.resize(n);
   gathered_.resize(static_cast<std::size_t>(n) * stored_);
   gathered_weight_.resize(n);
@@ -106,7 +111,7 @@ Result<std::unique_ptr<ParticleFilter>> ParticleFilter::create(const StateSpace&
     const Particle& p = start[i];
     cloud.x.insert(cloud.x.end(), p.x.begin(), p.x.end());
     cloud.branch.push_back(p.branch);
-    cloud.log_weight.push_back(std::isnan(p.log_weight) ? kNever : p.log_weight);
+    cloud.log_weight.push_back(std::isnan(p.log_weight) ? -kInfinity : p.log_weight);
   }
   cloud.arrived = cloud.x;
   cloud.log_prior = cloud.log_weight;
@@ -204,13 +209,7 @@ Result<std::monostate> ParticleFilter::finish(const Motion* motion) {
 
 void ParticleFilter::run(const Motion* motion, bool told) {
   const Stage stage(times_.move);
-  const int blocks = static_cast<int>(blocks_.size());
-  if (arena_) {
-    const auto one = [&](int b) { run_block(blocks_[b], motion, told); };
-    arena_->execute([&] { tbb::parallel_for(0, blocks, one, tbb::simple_partitioner()); });
-  } else {
-    for (Block& block : blocks_) run_block(block, motion, told);
-  }
+  team_.run(team_.parts(), [&](int b) { run_block(blocks_[b], motion, told); });
 }
 
 void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
@@ -220,7 +219,7 @@ void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
     const auto collect = [&] {
       block.count = 0;
       for (int i = first; i < last; ++i) {
-        if (cloud_.log_prior[i] > kNever) block.particle[block.count++] = i;
+        if (cloud_.log_prior[i] > -kInfinity) block.particle[block.count++] = i;
       }
     };
     collect();
@@ -228,7 +227,7 @@ void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
       move(block, *motion);
       collect();
     }
-    std::fill(cloud_.log_weight.begin() + first, cloud_.log_weight.begin() + last, kNever);
+    std::fill(cloud_.log_weight.begin() + first, cloud_.log_weight.begin() + last, -kInfinity);
     draw(block, told);
   }
 }
@@ -241,10 +240,10 @@ void ParticleFilter::move(Block& block, const Motion& motion) {
   };
   const auto give_up = [&] {
     for (int k = 0; k < count; ++k) {
-      if (!block.good[k]) cloud_.log_prior[block.particle[k]] = kNever;
+      if (!block.good[k]) cloud_.log_prior[block.particle[k]] = -kInfinity;
     }
   };
-  for (int k = 0; k < count; ++k) std::copy_n(x(block.particle[k]), stored_, of(block.here, k));
+  gather(block, cloud_.x);
   std::uint64_t draw = motion.first_draw;
   int left = motion.first_span, taken = motion.first_span;
   for (int step = 0; step < motion.steps; ++step) {
@@ -270,16 +269,46 @@ void ParticleFilter::move(Block& block, const Motion& motion) {
   for (int k = 0; k < count; ++k) {
     const double* end = of(block.here, k);
     block.good[k] = std::all_of(end, end + stored_, [](double value) { return std::isfinite(value); });
-    if (block.good[k]) std::copy_n(end, stored_, arrived(block.particle[k]));
   }
+  scatter(block, cloud_.arrived);
   give_up();
+}
+
+/// States of a block's particles, one after the other: from `all`.
+void ParticleFilter::gather(Block& block, const std::vector<double>& all) const {
+  const auto at = [&](int particle) { return all.data() + static_cast<std::ptrdiff_t>(particle) * stored_; };
+  const int count = block.count;
+  if (count == 0) return;
+  if (block.particle[count - 1] - block.particle[0] + 1 == count) {  // none is missing
+    std::copy_n(at(block.particle[0]), static_cast<std::ptrdiff_t>(count) * stored_, block.here.data());
+    return;
+  }
+  for (int k = 0; k < count; ++k) {
+    std::copy_n(at(block.particle[k]), stored_, block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_);
+  }
+}
+
+/// Those that are good, back to `all`.
+void ParticleFilter::scatter(const Block& block, std::vector<double>& all) const {
+  const auto at = [&](int particle) { return all.data() + static_cast<std::ptrdiff_t>(particle) * stored_; };
+  const int count = block.count;
+  if (count == 0) return;
+  const bool every = std::all_of(block.good.begin(), block.good.begin() + count, [](bool good) { return good; });
+  if (every && block.particle[count - 1] - block.particle[0] + 1 == count) {
+    std::copy_n(block.here.data(), static_cast<std::ptrdiff_t>(count) * stored_, at(block.particle[0]));
+    return;
+  }
+  for (int k = 0; k < count; ++k) {
+    const double* from = block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_;
+    if (block.good[k]) std::copy_n(from, stored_, at(block.particle[k]));
+  }
 }
 
 void ParticleFilter::draw(Block& block, bool told) {
   const int count = block.count;
+  gather(block, cloud_.arrived);
   for (int k = 0; k < count; ++k) {
     const int i = block.particle[k];
-    std::copy_n(arrived(i), stored_, block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_);
     block.random[k] = Random(options_.seed, cloud_.draw, static_cast<std::uint32_t>(i));
     block.weight[k] = told ? std::exp(cloud_.log_prior[i]) : 0;
   }
@@ -289,24 +318,38 @@ void ParticleFilter::draw(Block& block, bool told) {
   for (int k = 0; k < count; ++k) {
     const int i = block.particle[k];
     cloud_.log_weight[i] = cloud_.log_prior[i] + block.log_weight[k];
-    const bool drawn = cloud_.log_weight[i] > kNever;
-    std::copy_n(drawn ? block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_ : arrived(i), stored_, x(i));
+    block.good[k] = cloud_.log_weight[i] > -kInfinity;
+    if (!block.good[k]) std::copy_n(arrived(i), stored_, x(i));
   }
+  scatter(block, cloud_.x);
+}
+
+/// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing.
+double ParticleFilter::weigh(const double* log_weight, int n, double* w) {
+  team_.share(n, [&](int part, int first, int last) {
+    most_[part] = first < last ? *std::max_element(log_weight + first, log_weight + last) : -kInfinity;
+  });
+  const double most = *std::max_element(most_.begin(), most_.end());
+  if (!(most > -kInfinity)) return -kInfinity;
+  team_.share(n, [&](int part, int first, int last) {
+    double sum = 0;
+    for (int i = first; i < last; ++i) sum += w[i] = std::exp(log_weight[i] - most);
+    sum_[part] = sum;
+  });
+  return most + std::log(std::accumulate(sum_.begin(), sum_.end(), 0.0));
 }
 
 /// Weights that sum to one, the branches' probabilities, what the readings say for the model as a whole.
 bool ParticleFilter::normalise() {
   const Stage stage(times_.normalise);
   const int n = particles();
-  double most = kNever, sum = 0;
-  for (double w : cloud_.log_weight) most = std::max(most, w);
-  if (most == kNever) return false;
-  for (int i = 0; i < n; ++i) sum += cloud_.weight[i] = std::exp(cloud_.log_weight[i] - most);
-  const double log_sum = most + std::log(sum);
+  const double log_sum = weigh(cloud_.log_weight.data(), n, cloud_.weight.data());
+  if (log_sum == -kInfinity) return false;
+  const double share = 1 / std::accumulate(sum_.begin(), sum_.end(), 0.0);
   std::fill(cloud_.probability.begin(), cloud_.probability.end(), 0.0);
   for (int i = 0; i < n; ++i) {
     cloud_.log_weight[i] -= log_sum;
-    cloud_.weight[i] /= sum;
+    cloud_.weight[i] *= share;
     cloud_.probability[cloud_.branch[i]] += cloud_.weight[i];
   }
   double all = 0;
@@ -365,8 +408,7 @@ const Belief& ParticleFilter::belief() const {
   belief_.branch = branch;
   belief_.chart = chart_;  // so that the belief depends on the particles alone, not on what was asked before
   const double* states = cloud_.x.data() + first * stored_;
-  if (!moments_.compute(*blocks_[0].space, cloud_.t, states, cloud_.weight.data() + first, static_cast<int>(n),
-                        belief_)) {
+  if (!moments_.compute(team_, spaces_, cloud_.t, states, cloud_.weight.data() + first, static_cast<int>(n), belief_)) {
     // Not even a chart: the most probable particle, and nothing known of its spread.
     const auto heaviest = std::max_element(cloud_.weight.begin() + first, cloud_.weight.begin() + first + n);
     const double* best = cloud_.x.data() + (heaviest - cloud_.weight.begin()) * stored_;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <tbb/task_arena.h>
-
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -125,6 +123,8 @@ class ParticleFilter final : public Rewindable {
   void run(const Motion* motion, bool told);
   void run_block(Block& block, const Motion* motion, bool told);
   void move(Block& block, const Motion& motion);
+  void gather(Block& block, const std::vector<double>& all) const;
+  void scatter(const Block& block, std::vector<double>& all) const;
   void draw(Block& block, bool told);
   bool normalise();
   void tell();
@@ -139,15 +139,16 @@ class ParticleFilter final : public Rewindable {
   void aim(Block& block, const Source& source, int first, int last);
   void draw(Block& block, const Source& source, int first, int last, double share, double* x, double* log_weight);
   bool spread_copies(int first, int n, int to, int count, double log_probability);
-  template <class Task>
-  void each(int n, const Task& task);  // task(block, first, last) for parts of n
+  double weigh(const double* log_weight, int n, double* w);
   double* x(int particle) { return cloud_.x.data() + static_cast<std::ptrdiff_t>(particle) * stored_; }
   double* arrived(int particle) { return cloud_.arrived.data() + static_cast<std::ptrdiff_t>(particle) * stored_; }
 
   ParticleOptions options_;
   int stored_ = 0;
   std::vector<Block> blocks_;
-  std::unique_ptr<tbb::task_arena> arena_;  // null: the calling thread
+  Team team_;                        // a part for each block
+  std::vector<StateSpace*> spaces_;  // of the blocks
+  std::vector<double> most_, sum_;   // of the parts
   Cloud cloud_;
 
   // work space

@@ -1,16 +1,13 @@
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/particle_filter.hpp"
 #include "kinegraph/filter/particle_resampling.hpp"
 
 namespace kinegraph::filter {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kParents = 0x706172656e743031, kKernel = 0x6b65726e656c3031;  // keys of random numbers
 constexpr int kMostStages = 30;
 constexpr double kFewer = 0.25;  // from a power that asks too much to the next
@@ -18,15 +15,6 @@ constexpr double kLeastPower = 1e-8;
 constexpr double kUnexplained = -20;  // log-likelihood, less the constant of R: more than six standard deviations off
 constexpr int kMostDoublings = 16;
 constexpr int kFewest = 64;  // particles of a branch: what is around one of fewer, they do not tell
-
-/// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing.
-double weights(const double* log_weight, int n, double* w) {
-  const double most = *std::max_element(log_weight, log_weight + n);
-  if (!(most > kNever)) return kNever;
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += w[i] = std::exp(log_weight[i] - most);
-  return most + std::log(sum);
-}
 
 }  // namespace
 
@@ -41,20 +29,6 @@ struct ParticleFilter::Source {
   const double* at(int i, int stored) const { return x + static_cast<std::ptrdiff_t>(i) * stored; }
 };
 
-template <class Task>
-void ParticleFilter::each(int n, const Task& task) {
-  const int blocks = static_cast<int>(blocks_.size());
-  const auto one = [&](int b) {
-    const int last = static_cast<int>(static_cast<long>(n) * (b + 1) / blocks);
-    task(blocks_[b], static_cast<int>(static_cast<long>(n) * b / blocks), last);
-  };
-  if (arena_) {
-    arena_->execute([&] { tbb::parallel_for(0, blocks, one, tbb::simple_partitioner()); });
-  } else {
-    for (int b = 0; b < blocks; ++b) one(b);
-  }
-}
-
 /// aimed_, origin_ and aim_ of parents first … last − 1.
 void ParticleFilter::aim(Block& block, const Source& source, int first, int last) {
   const int kept = block.proposal->kept();
@@ -65,8 +39,8 @@ void ParticleFilter::aim(Block& block, const Source& source, int first, int last
   for (; first < last; first += kMostTogether) {
     int count = 0;
     for (int i = first; i < std::min(last, first + kMostTogether); ++i) {
-      aimed_[i] = kNever;
-      if (!(source.log_weight[i] > kNever)) continue;
+      aimed_[i] = -kInfinity;
+      if (!(source.log_weight[i] > -kInfinity)) continue;
       origin_[i] = {source.at(i, stored_), source.span, kernels_.of(i)};
       origin[count] = &origin_[i];
       found[count] = aim_.data() + static_cast<std::ptrdiff_t>(i) * kept;
@@ -99,7 +73,7 @@ void ParticleFilter::draw(Block& block, const Source& source, int first, int las
                          {count, origin.data(), found.data(), block.random.data(), to, log_weight + first});
     for (int k = 0; k < count; ++k) {
       double& drawn = log_weight[first + k];
-      if (drawn > kNever) {
+      if (drawn > -kInfinity) {
         drawn += share - aimed_[taken_[first + k]];
       } else {
         std::copy_n(origin[k]->x, stored_, to + static_cast<std::ptrdiff_t>(k) * stored_);
@@ -114,23 +88,25 @@ void ParticleFilter::draw(Block& block, const Source& source, int first, int las
 ///     parent i by wᵢ λᵢ,    child k:   w = Σ wᵢ λᵢ / count · p(y | x) p(n) / q(n) / λ
 bool ParticleFilter::spread(const Source& source, int count, double* x, double* log_weight) {
   aim_.resize(static_cast<std::size_t>(particles()) * blocks_[0].proposal->kept());
-  each(source.n, [&](Block& block, int first, int last) { aim(block, source, first, last); });
-  for (int i = 0; i < source.n; ++i) chosen_[i] = aimed_[i] > kNever ? source.log_weight[i] + aimed_[i] : kNever;
-  const double sum = weights(chosen_.data(), source.n, chosen_.data());
-  if (!(sum > kNever)) return false;
+  team_.share(source.n, [&](int part, int first, int last) { aim(blocks_[part], source, first, last); });
+  for (int i = 0; i < source.n; ++i)
+    chosen_[i] = aimed_[i] > -kInfinity ? source.log_weight[i] + aimed_[i] : -kInfinity;
+  const double sum = weigh(chosen_.data(), source.n, chosen_.data());
+  if (!(sum > -kInfinity)) return false;
   const double u = Random(options_.seed ^ kParents, cloud_.draw, static_cast<std::uint32_t>(source.stage)).uniform();
   systematic(chosen_.data(), source.n, u, count, taken_.data());
   const double share = sum - std::log(count);
-  each(count, [&](Block& block, int first, int last) { draw(block, source, first, last, share, x, log_weight); });
-  return *std::max_element(log_weight, log_weight + count) > kNever;
+  team_.share(count,
+              [&](int part, int first, int last) { draw(blocks_[part], source, first, last, share, x, log_weight); });
+  return *std::max_element(log_weight, log_weight + count) > -kInfinity;
 }
 
 /// Whether the particles explain none of the last readings, in no branch: they are all at a wrong place. One such
 /// reading may be an outlier.
 bool ParticleFilter::is_lost() {
-  double best = kNever;
+  double best = -kInfinity;
   for (int i = 0; i < particles(); ++i) {
-    if (cloud_.log_prior[i] > kNever) best = std::max(best, cloud_.log_weight[i] - cloud_.log_prior[i]);
+    if (cloud_.log_prior[i] > -kInfinity) best = std::max(best, cloud_.log_weight[i] - cloud_.log_prior[i]);
   }
   cloud_.unexplained = best < kUnexplained ? cloud_.unexplained_before + 1 : 0;
   return options_.recover > 0 && cloud_.unexplained >= options_.recover;
@@ -140,7 +116,7 @@ bool ParticleFilter::is_lost() {
 void ParticleFilter::widen(const Source& source) {
   for (int doublings = 0; doublings < kMostDoublings; ++doublings) {
     aim_.resize(static_cast<std::size_t>(particles()) * blocks_[0].proposal->kept());
-    each(source.n, [&](Block& block, int first, int last) { aim(block, source, first, last); });
+    team_.share(source.n, [&](int part, int first, int last) { aim(blocks_[part], source, first, last); });
     if (*std::max_element(aimed_.begin(), aimed_.begin() + source.n) > kUnexplained) return;
     kernels_.widen(2);
   }
@@ -156,9 +132,9 @@ void ParticleFilter::refine() {
     n = static_cast<int>(std::upper_bound(cloud_.branch.begin() + first, cloud_.branch.end(), branch) -
                          cloud_.branch.begin()) -
         first;
-    const double before = weights(cloud_.log_prior.data() + first, n, chosen_.data());
-    const double after = weights(cloud_.log_weight.data() + first, n, chosen_.data());
-    if (n < kFewest || before < std::log(options_.dead_branch) || !(after > kNever)) continue;
+    const double before = weigh(cloud_.log_prior.data() + first, n, chosen_.data());
+    const double after = weigh(cloud_.log_weight.data() + first, n, chosen_.data());
+    if (n < kFewest || before < std::log(options_.dead_branch) || !(after > -kInfinity)) continue;
     const bool even = effective_size(chosen_.data(), n) >= std::min(0.5, options_.resample) * n;
     if (even && !lost) continue;
     if (refine_branch(first, n, lost)) ++cloud_.resamplings;
@@ -178,14 +154,14 @@ bool ParticleFilter::refine_branch(int first, int n, bool lost) {
   double left = 1;
   int to = 0;
   for (int stages = 0; left > 0 && stages < kMostStages; ++stages) {
-    weights(source.log_weight, n, chosen_.data());
-    kernels_.build(*blocks_[0].space, cloud_.t, source.x, chosen_.data(), n, options_.kernel, chart_);
+    weigh(source.log_weight, n, chosen_.data());
+    kernels_.build(team_, spaces_, cloud_.t, source.x, chosen_.data(), n, options_.kernel, chart_);
     if (lost && stages == 0) widen(source);
     for (;; source.power *= kFewer) {
       ++source.stage;
       const bool drawn = spread(source, n, stage_x_[to].data(), stage_weight_[to].data());
       if (drawn) {
-        weights(stage_weight_[to].data(), n, chosen_.data());
+        weigh(stage_weight_[to].data(), n, chosen_.data());
         if (effective_size(chosen_.data(), n) >= goal) break;
       }
       if (source.power < kLeastPower) {
@@ -201,7 +177,11 @@ bool ParticleFilter::refine_branch(int first, int n, bool lost) {
     to = 1 - to;
   }
   if (left > 0) return false;
-  std::copy_n(source.x, static_cast<std::ptrdiff_t>(n) * stored_, x(first));
+  if (n == particles()) {
+    cloud_.x.swap(stage_x_[1 - to]);
+  } else {
+    std::copy_n(source.x, static_cast<std::ptrdiff_t>(n) * stored_, x(first));
+  }
   std::copy_n(source.log_weight, n, cloud_.log_weight.data() + first);
   return true;
 }
@@ -210,15 +190,15 @@ bool ParticleFilter::refine_branch(int first, int n, bool lost) {
 bool ParticleFilter::spread_copies(int first, int n, int to, int count, double log_probability) {
   if (!(options_.kernel > 0) || !options_.stratified || n < kFewest) return false;
   const Source source{x(first), cloud_.log_weight.data() + first, n, 0, 0, static_cast<std::uint64_t>(first) << 12};
-  kernels_.build(*blocks_[0].space, cloud_.t, source.x, cloud_.weight.data() + first, n, options_.kernel, chart_);
+  kernels_.build(team_, spaces_, cloud_.t, source.x, cloud_.weight.data() + first, n, options_.kernel, chart_);
   if (!spread(source, count, gathered_.data() + static_cast<std::ptrdiff_t>(to) * stored_,
               gathered_weight_.data() + to)) {
     return false;
   }
   const auto drawn = std::count_if(gathered_weight_.begin() + to, gathered_weight_.begin() + to + count,
-                                   [](double w) { return w > kNever; });
+                                   [](double w) { return w > -kInfinity; });
   for (int k = to; k < to + count; ++k) {
-    if (gathered_weight_[k] > kNever) gathered_weight_[k] = log_probability - std::log(static_cast<double>(drawn));
+    if (gathered_weight_[k] > -kInfinity) gathered_weight_[k] = log_probability - std::log(static_cast<double>(drawn));
     gathered_branch_[k] = cloud_.branch[first];
   }
   return true;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "kinegraph/filter/estimator.hpp"
+#include "kinegraph/filter/team.hpp"
 
 namespace kinegraph::filter {
 
@@ -8,15 +11,34 @@ namespace kinegraph::filter {
 class ParticleMoments {
  public:
   /// Of n states x (stored() numbers each), weights w ≥ 0, not all zero. Writes x, chart and P of `out`; its chart is
-  /// kept as long as it serves. False: no chart at all.
-  bool compute(StateSpace& space, double t, const double* x, const double* w, int n, Belief& out);
+  /// kept as long as it serves. False: no chart at all. Spaces: one per part of the team.
+  bool compute(const Team& team, const std::vector<StateSpace*>& spaces, double t, const double* x, const double* w,
+               int n, Belief& out);
 
  private:
-  bool about(StateSpace& space, double t, const double* x, const double* w, int n, int reference, Chart& chart);
-  int nearest(const double* w, int n) const;
+  // Of one part of the states.
+  struct Sums {
+    double weight = 0;
+    VectorXd mean, variance;
+    MatrixXd P;
+    int nearest = 0;
+    double distance = 0;
+  };
+  struct States {
+    const Team& team;
+    const std::vector<StateSpace*>& spaces;
+    double t;
+    const double *x, *w;
+    int n;
+  };
+  bool about(const States& states, int reference, int every, Chart& chart);
+  int nearest(const States& states, int every);
+  void spread(const States& states, MatrixXd& P);
 
   MatrixXd delta_, T_;
   VectorXd mean_, variance_;
+  double weight_ = 0;
+  std::vector<Sums> sums_;
   Chart chart_;
 };
 

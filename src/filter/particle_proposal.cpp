@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "kinegraph/base/numbers.hpp"
 
 namespace kinegraph::filter {
-namespace {
-
-constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 void InnovationSums::add(const InnovationSums& other) {
   weight += other.weight;
@@ -18,7 +14,7 @@ void InnovationSums::add(const InnovationSums& other) {
 }
 
 ParticleProposal::ParticleProposal(StateSpace& space, Proposal kind, double noise_factor)
-    : space_(space), kind_(kind), noise_factor_(noise_factor), noises_(space.noises()) {
+    : space_(space), kind_(kind), noises_(space.noises()) {
   const int most = noises_ + space.tangent();
   zeta_.setZero(most);
   n_.setZero(most);
@@ -33,12 +29,11 @@ ParticleProposal::ParticleProposal(StateSpace& space, Proposal kind, double nois
     B_.push_back(MatrixXd::Zero(rows, noises_));
     H_.push_back(MatrixXd::Zero(rows, space.tangent()));
     all_.push_back(MatrixXd::Zero(rows, most));
+    for (const SensorInfo::Channel& channel : sensor.channels) {
+      information_.push_back(1 / (noise_factor * noise_factor * channel.noise * channel.noise));
+    }
+    information_.resize(all_.size() * kMostRows);
   }
-}
-
-double ParticleProposal::variance(const Measurement& reading, int row) const {
-  const double sd = noise_factor_ * space_.sensors()[reading.sensor].channels[row].noise;
-  return sd * sd;
 }
 
 // Those of the same sensor serve again, so that nothing is allocated anew.
@@ -83,18 +78,18 @@ void ParticleProposal::draw(double t, double span, const std::vector<Measurement
     guided_ = aims && !readings.empty() && guide({x, span, nullptr}, readings, 1, i);
     told_[i] = guided_ || !group.sums || readings.empty();
     Random random = group.random[i];
-    random.normal(zeta_.data(), drawn_);
-    if (guided_) solve();
-    std::copy_n(guided_ ? n_.data() : zeta_.data(), drawn_, normals_.data() + static_cast<std::ptrdiff_t>(i) * drawn_);
-    ratio_[i] = guided_ ? log_density_ratio() : 0;
+    double* n = normals_.data() + static_cast<std::ptrdiff_t>(i) * drawn_;
+    random.normal(guided_ ? zeta_.data() : n, drawn_);
+    if (guided_) solve(n);
+    ratio_[i] = guided_ ? log_density_ratio(n) : 0;
   }
   sums_ = nullptr;
   good_.fill(true);
   if (span > 0) space_.disturb_many(t, span, count, group.x, normals_.data(), good_.data());
   weigh_many(t, count, group.x, readings, 1);
   for (int i = 0; i < count; ++i) {
-    group.log_weight[i] = good_[i] ? ratio_[i] + weighed_[i] : kNever;
-    if (told_[i] || !(group.log_weight[i] > kNever)) continue;
+    group.log_weight[i] = good_[i] ? ratio_[i] + weighed_[i] : -kInfinity;
+    if (told_[i] || !(group.log_weight[i] > -kInfinity)) continue;
     tell(readings.back(), misses_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows, nullptr, group.weight[i],
          *group.sums);
   }
@@ -109,7 +104,7 @@ void ParticleProposal::aim(double t, const std::vector<Measurement>& readings, d
   std::array<int, kMostTogether> which;
   int count = 0;
   for (int i = 0; i < aims.count; ++i) {
-    if (aims.origin[i]->kernel && aims.log_weight[i] > kNever) continue;
+    if (aims.origin[i]->kernel && aims.log_weight[i] > -kInfinity) continue;
     aims.origin[i]->kernel = nullptr;
     origin[count] = aims.origin[i], kept[count] = aims.kept[i], which[count++] = i;
   }
@@ -125,7 +120,7 @@ void ParticleProposal::aim_at_kernels(double t, const std::vector<Measurement>& 
   std::array<int, kMostTogether> which;
   int count = 0;
   for (int i = 0; i < aims.count; ++i) {
-    aims.log_weight[i] = kNever;
+    aims.log_weight[i] = -kInfinity;
     const ParticleKernels::Kernel* k = aims.origin[i]->kernel;
     if (!k) continue;
     retractions_[count] = {k->origin, k->chart, k->centre};
@@ -187,9 +182,9 @@ double ParticleProposal::linear_weight(double t, const ParticleOrigin& origin, c
     weigh_many(t, 1, x, readings, power);
     return weighed_[0];
   }
-  double log_weight = -misfit_;
-  for (int i = 0; i < drawn_; ++i) log_weight += 0.5 * mean_[i] * mean_[i] - std::log(A_(i, i));
-  return std::isfinite(log_weight) ? log_weight : kNever;
+  double log_weight = -misfit_ - log_size_;
+  for (int i = 0; i < drawn_; ++i) log_weight += 0.5 * mean_[i] * mean_[i];
+  return std::isfinite(log_weight) ? log_weight : -kInfinity;
 }
 
 void ParticleProposal::draw(double t, const std::vector<Measurement>& readings, double power, const Draws& draws) {
@@ -203,9 +198,9 @@ void ParticleProposal::draw(double t, const std::vector<Measurement>& readings, 
     recall(draws.kept[i]);
     Random random = draws.random[i];
     random.normal(zeta_.data(), drawn_);
-    if (guided_) solve();
+    if (guided_) solve(n_.data());
     const double* n = guided_ ? n_.data() : zeta_.data();
-    ratio_[i] = guided_ ? log_density_ratio() : 0;
+    ratio_[i] = guided_ ? log_density_ratio(n) : 0;
     std::copy_n(n, noises, normals_.data() + static_cast<std::ptrdiff_t>(i) * noises);
     const ParticleKernels::Kernel* k = draws.origin[i]->kernel;
     if (!k) {
@@ -238,15 +233,16 @@ void ParticleProposal::draw(double t, const std::vector<Measurement>& readings, 
   for (int i = 0; i < count; ++i) {
     const double* x = draws.x + static_cast<std::ptrdiff_t>(i) * stored;
     const bool finite = std::all_of(x, x + stored, [](double value) { return std::isfinite(value); });
-    draws.log_weight[i] = fine[i] && good_[i] && finite ? weighed_[i] + ratio_[i] : kNever;
+    draws.log_weight[i] = fine[i] && good_[i] && finite ? weighed_[i] + ratio_[i] : -kInfinity;
   }
 }
 
-int ParticleProposal::kept() const { return 2 + static_cast<int>(mean_.size() * (mean_.size() + 3) / 2); }
+int ParticleProposal::kept() const { return 3 + static_cast<int>(mean_.size() * (mean_.size() + 3) / 2); }
 
 void ParticleProposal::keep(double* to) const {
   *to++ = drawn_;
   *to++ = guided_;
+  *to++ = log_size_;
   for (int c = 0; guided_ && c < drawn_; ++c) {
     *to++ = mean_[c];
     for (int r = c; r < drawn_; ++r) *to++ = A_(r, c);
@@ -256,6 +252,7 @@ void ParticleProposal::keep(double* to) const {
 void ParticleProposal::recall(const double* from) {
   drawn_ = static_cast<int>(*from++);
   guided_ = *from++ != 0;
+  log_size_ = *from++;
   for (int c = 0; guided_ && c < drawn_; ++c) {
     mean_[c] = *from++;
     for (int r = c; r < drawn_; ++r) A_(r, c) = *from++;
@@ -269,28 +266,24 @@ void ParticleProposal::weigh_many(double t, int count, const double* x, const st
   std::array<bool, kMostTogether> good;
   for (const Measurement& reading : readings) {
     const SensorInfo& sensor = space_.sensors()[reading.sensor];
+    const double* information = information_of(reading);
     space_.predict_many(t, count, x, reading.sensor, read_.data(), good.data());
     for (int i = 0; i < count; ++i) {
       double* e = misses_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows;
       innovation(sensor, reading.y.data(), read_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows, e);
       for (std::size_t row = 0; row < sensor.channels.size(); ++row) {
-        if (!std::isnan(reading.y[row])) {
-          weighed_[i] -= 0.5 * power * e[row] * e[row] / variance(reading, static_cast<int>(row));
-        }
+        if (!std::isnan(reading.y[row])) weighed_[i] -= 0.5 * power * information[row] * e[row] * e[row];
       }
-      if (!good[i] || !std::isfinite(weighed_[i])) weighed_[i] = kNever;
+      if (!good[i] || !std::isfinite(weighed_[i])) weighed_[i] = -kInfinity;
     }
   }
 }
 
-// p(n) / q(n) of what was drawn last
-double ParticleProposal::log_density_ratio() const {
-  double squares = 0, logs = 0;
-  for (int i = 0; i < drawn_; ++i) {
-    squares += zeta_[i] * zeta_[i] - n_[i] * n_[i];
-    logs += std::log(A_(i, i));
-  }
-  return 0.5 * squares - logs;
+// p(n) / q(n) of n that came from ζ
+double ParticleProposal::log_density_ratio(const double* n) const {
+  double squares = 0;
+  for (int i = 0; i < drawn_; ++i) squares += zeta_[i] * zeta_[i] - n[i] * n[i];
+  return 0.5 * squares - log_size_;
 }
 
 // n ~ N(A⁻¹ b, A⁻¹), b = Bᵀ R⁻¹ e, of what the particles of a group were asked. False: no answer.
@@ -333,7 +326,7 @@ bool ParticleProposal::guide(const ParticleOrigin& origin, const std::vector<Mea
 void ParticleProposal::answer(const Measurement& reading, const MatrixXd& B, const double* e, double power) {
   for (int row = 0; row < B.rows(); ++row) {
     if (std::isnan(reading.y[row])) continue;
-    const double information = power / variance(reading, row);
+    const double information = power * information_of(reading)[row];
     misfit_ += 0.5 * information * e[row] * e[row];
     for (int c = 0; c < drawn_; ++c) {
       const double b = B(row, c) * information;
@@ -343,30 +336,37 @@ void ParticleProposal::answer(const Measurement& reading, const MatrixXd& B, con
   }
 }
 
-// A = L Lᵀ, L m = b
+// A = L Lᵀ, with 1 / Lᵢᵢ in place of the diagonal; L m = b; log |L|
 bool ParticleProposal::factor() {
+  constexpr double kLarge = 1e150;
+  double size = 1;
+  log_size_ = 0;
   for (int c = 0; c < drawn_; ++c) {
     double pivot = A_(c, c);
     for (int k = 0; k < c; ++k) pivot -= A_(c, k) * A_(c, k);
     if (!(pivot > 0) || !std::isfinite(pivot)) return false;
-    A_(c, c) = std::sqrt(pivot);
+    const double root = std::sqrt(pivot), inverse = 1 / root;
+    A_(c, c) = inverse;
+    size *= root;
+    if (size > kLarge) log_size_ += std::log(size), size = 1;
     for (int k = 0; k < c; ++k) mean_[c] -= A_(c, k) * mean_[k];
-    mean_[c] /= A_(c, c);
+    mean_[c] *= inverse;
     for (int r = c + 1; r < drawn_; ++r) {
       double sum = A_(r, c);
       for (int k = 0; k < c; ++k) sum -= A_(r, k) * A_(c, k);
-      A_(r, c) = sum / A_(c, c);
+      A_(r, c) = sum * inverse;
     }
   }
+  log_size_ += std::log(size);
   return true;
 }
 
 // Lᵀ n = m + ζ
-void ParticleProposal::solve() {
+void ParticleProposal::solve(double* n) const {
   for (int r = drawn_ - 1; r >= 0; --r) {
     double sum = mean_[r] + zeta_[r];
-    for (int k = r + 1; k < drawn_; ++k) sum -= A_(k, r) * n_[k];
-    n_[r] = sum / A_(r, r);
+    for (int k = r + 1; k < drawn_; ++k) sum -= A_(k, r) * n[k];
+    n[r] = sum * A_(r, r);
   }
 }
 

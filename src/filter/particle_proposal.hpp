@@ -100,21 +100,24 @@ class ParticleProposal {
   bool guide(const ParticleOrigin& origin, const std::vector<Measurement>& readings, double power, int of_group);
   void answer(const Measurement& reading, const MatrixXd& B, const double* e, double power);
   bool factor();
-  void solve();
-  double log_density_ratio() const;
+  void solve(double* n) const;
+  double log_density_ratio(const double* n) const;
   void tell(const Measurement& reading, const double* e, const MatrixXd* B, double weight, InnovationSums& sums) const;
-  double variance(const Measurement& reading, int row) const;
+  const double* information_of(const Measurement& reading) const {
+    return information_.data() + static_cast<std::ptrdiff_t>(reading.sensor) * kMostRows;
+  }
 
   StateSpace& space_;
   Proposal kind_;
-  double noise_factor_;
   int noises_;
   int drawn_ = 0;             // numbers in use: process noise, then the kernel's
   bool guided_ = false;       // else they are drawn blindly
   VectorXd zeta_, n_, mean_;  // mean_: Bᵀ R⁻¹ e, then L⁻¹ of it
   std::vector<double> deltas_, states_, read_;
-  MatrixXd A_;                                            // its lower half, then L
+  MatrixXd A_;                                            // its lower half, then L with 1/Lᵢᵢ on the diagonal
+  double log_size_ = 0;                                   // log |L|
   double misfit_ = 0;                                     // ½ |e|²_R before the draw
+  std::vector<double> information_;                       // 1 / σ² of each sensor's rows
   std::vector<MatrixXd> B_, H_, all_;                     // of each sensor; all: B and H S side by side
   std::array<double, kMostTogether> weighed_;             // log of the likelihood
   std::array<double, kMostTogether * kMostRows> misses_;  // e of the last reading

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/bank.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/toy_test.hpp"
@@ -14,8 +15,6 @@
 
 namespace kinegraph::filter {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Belief start(double angle = 0.5, int branch = 0) {
   Belief b;

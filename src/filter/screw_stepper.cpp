@@ -25,8 +25,8 @@
 namespace kinegraph::filter {
 namespace {
 
-constexpr int kMostIterations = 50;
-constexpr double kSettled = 1e-14, kAccepted = 1e-10;
+constexpr int kStepIterations = 50;
+constexpr double kStepSettled = 1e-14, kStepAccepted = 1e-10;
 constexpr double kAtRest = 1e-13;  // m/s, rad/s: below it there is only rounding
 
 /// R(z) = 1 + z Σ bᵢ kᵢ with kᵢ = 1 + z Σ aᵢⱼ kⱼ: what a step does to ẋ = λ x, z = λ h.
@@ -197,7 +197,7 @@ bool ScrewStepper::settle_middle(double t, double h, const double* force) {
   response_.correct(0.5 * h, q_.data(), v_.data(), off_.data(), correction_.data());
   wanted_ = v0_ + correction_;
   double before = 0, share = 1;
-  for (int i = 1; i <= kMostIterations; ++i) {
+  for (int i = 1; i <= kStepIterations; ++i) {
     delta_ = (0.5 * h) * wanted_;
     if (!place(false)) return false;
     if (!motion_.accelerate(t + 0.5 * h, q_.data(), v_.data(), force, a.data())) return false;
@@ -213,8 +213,8 @@ bool ScrewStepper::settle_middle(double t, double h, const double* force) {
     const double change = correction_.lpNorm<Eigen::Infinity>();
     const double scale = v_.lpNorm<Eigen::Infinity>() + h * a.lpNorm<Eigen::Infinity>();
     if (!std::isfinite(change)) return false;
-    if (change <= kSettled * scale) return true;
-    if (i > 3 && change >= before && change <= kAccepted * scale + kAtRest) return true;
+    if (change <= kStepSettled * scale) return true;
+    if (i > 3 && change >= before && change <= kStepAccepted * scale + kAtRest) return true;
     if (i > 3 && change > before) share = std::max(0.25, 0.5 * share);
     before = change;
     wanted_ = v_ + share * correction_;

@@ -11,14 +11,14 @@
 #include <numbers>
 #include <numeric>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/kalman.hpp"
 
 namespace kinegraph::filter {
 namespace {
 
-constexpr int kFewKnots = 32;  // fewer are not worth a thread
-constexpr int kBlock = 8192;   // knots between two tellings of progress
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr int kFewKnots = 32;           // fewer are not worth a thread
+constexpr int kKnotsPerTelling = 8192;  // knots between two tellings of progress
 
 }  // namespace
 
@@ -177,9 +177,9 @@ const char* SmootherProblem::tie(Worker& w, int k) {
 
 Result<std::monostate> SmootherProblem::linearise(const WidenedLoss& loss, double share) {
   chain_.touch(0);
-  for (int first = 0; first < knots(); first += kBlock) {
+  for (int first = 0; first < knots(); first += kKnotsPerTelling) {
     if (options_->progress && !options_->progress(share)) return Failure::interrupted();
-    const int last = std::min(first + kBlock, knots());
+    const int last = std::min(first + kKnotsPerTelling, knots());
     share_out(first, last, [&](Worker& w, int k) { return place(w, k, loss); });
     if (const Worker* w = stuck()) return stuck(w->why, w->stuck);
     share_out(std::max(first, 1), last, [&](Worker& w, int k) { return tie(w, k); });
@@ -246,7 +246,7 @@ Result<std::monostate> SmootherProblem::finish(const WidenedLoss& loss, int bran
     const Measurement& m = (*measurements_)[i];
     SmoothedReading& r = out.readings[i];
     const int k = r.knot = knot_of_[i];
-    for (auto* numbers : {&r.e, &r.weight, &r.sd}) numbers->fill(kNaN);
+    for (auto* numbers : {&r.e, &r.weight, &r.sd}) numbers->fill(kNan);
     Worker& w = *workers_[0];
     if (!w.rows.reading(t_[k], x(k), chart_[k], m, r.e.data(), w.H.data())) return stuck("a sensor has no answer", k);
     const auto& channels = space_->sensors()[m.sensor].channels;

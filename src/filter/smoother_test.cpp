@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/smoother_cases_test.hpp"
 #include "kinegraph/filter/smoother_rows.hpp"
 
@@ -11,8 +12,6 @@ namespace kinegraph::filter {
 namespace {
 
 using namespace smoother_cases;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Root mean square error of the angle.
 double angle_error(const Log& log, const Smoothed& smoothed) {
@@ -158,7 +157,7 @@ TEST(Smoother, MissingSamplesSayNothing) {
   std::vector<Measurement> without;
   for (std::size_t i = 0; i < log.measurements.size(); ++i) {
     if (i % 3 == 1 && i + 2 < log.measurements.size()) {
-      log.measurements[i].y[0] = kNaN;
+      log.measurements[i].y[0] = kNan;
     } else {
       without.push_back(log.measurements[i]);
     }
@@ -221,7 +220,7 @@ TEST(Smoother, RefusesWhatDoesNotFit) {
   std::vector<Measurement> m = log.measurements;
   m[2].sensor = 2;
   EXPECT_EQ(message(log.prior, m), "error: measurement 3: there is no sensor 2");
-  m[2].sensor = 0, m[2].t = kNaN;
+  m[2].sensor = 0, m[2].t = kNan;
   EXPECT_EQ(message(log.prior, m), "error: measurement 3: a reading of 'angle' has no finite time");
   EXPECT_EQ(message(log.prior, log.measurements, {.step = 0}), "error: step: must be > 0 and finite, is 0");
   prior = log.prior;

@@ -25,7 +25,7 @@ struct CompiledPackets::Group {
   const PacketStates& states;
   int n;
   double* work;
-  double *q = take(n), *v = take(n), *next = take(2 * n + 2), *law = nullptr;
+  double *q = take(n), *v = take(n), *next_q = take(n), *next_v = take(n), *law = nullptr;
   int first = 0;
   bool good[kLanes] = {};
 
@@ -48,11 +48,23 @@ struct CompiledPackets::Group {
   }
   /// Finite, and where sines are good.
   void require_regular() {
+    double far[kLanes] = {}, nothing[kLanes] = {};  // the latter is no number where one of them is none
     for (int i = 0; i < n; ++i) {
-      for (int s = 0; s < kLanes; ++s) {
-        good[s] = good[s] && std::abs(q[kLanes * i + s]) < kMostAngle && std::isfinite(v[kLanes * i + s]);
-      }
+      const double *to_q = q + kLanes * i, *to_v = v + kLanes * i;
+      for (int s = 0; s < kLanes; ++s) far[s] = std::max(far[s], std::abs(to_q[s]));
+      for (int s = 0; s < kLanes; ++s) nothing[s] += 0 * to_q[s] + 0 * to_v[s];
     }
+    for (int s = 0; s < kLanes; ++s) good[s] = good[s] && far[s] < kMostAngle && nothing[s] == 0;
+  }
+  /// Of `moved`, lengths by coordinate.
+  void require_near(const double* moved, const double* from, const std::vector<double>& length) {
+    double off[kLanes] = {};
+    for (int i = 0; i < n; ++i) {
+      const double most = kReach * length[i];
+      const double *to = moved + kLanes * i, *at = from ? from + kLanes * i : nullptr;
+      for (int s = 0; s < kLanes; ++s) off[s] += std::abs(at ? to[s] - at[s] : to[s]) <= most ? 0 : 1;
+    }
+    for (int s = 0; s < kLanes; ++s) good[s] = good[s] && off[s] == 0;
   }
   void store(double* to) const {
     for (int s = 0; s < present(); ++s) {
@@ -117,13 +129,13 @@ void CompiledPackets::put_law(const PacketTime& time, double* law) const {
 /// Newton's steps until all that are still good are on the constraints; each corrects v at the q it starts from.
 void CompiledPackets::settle(Group& group, const PacketTime& time, const codegen::Compiled& correct) const {
   put_law(time, group.law);
-  double *off = group.next + 2 * kLanes * n_, *margin = off + kLanes;
-  const double* inputs[] = {group.q, group.v, group.law};
-  double* outputs[] = {group.next, group.next + kLanes * n_, off, margin};
+  double off[kLanes], margin[kLanes];
   for (int k = 0; k < kMostCorrections; ++k) {
+    const double* inputs[] = {group.q, group.v, group.law};
+    double* outputs[] = {group.next_q, group.next_v, off, margin};
     correct.run_batch(inputs, outputs);
-    std::copy_n(group.next, kLanes * n_, group.q);
-    std::copy_n(group.next + kLanes * n_, kLanes * n_, group.v);
+    std::swap(group.q, group.next_q);
+    std::swap(group.v, group.next_v);
     group.require_positive(margin);
     bool settled = true;
     for (int s = 0; s < kLanes; ++s) settled = settled && (!group.good[s] || off[s] <= kNearRounding);
@@ -138,15 +150,20 @@ void CompiledPackets::step(const PacketStates& states, const PacketStep& step) c
   group.law = group.take(n + torques_ + 3 * drivers_);
   double *q0 = group.take(n), *v0 = group.take(n), *unknown = group.take(forces_);
   double *stage_v = group.take(stages * n), *stage_a = group.take(stages * n), *margin = group.take(1);
-  const auto combine = [&](int count, const double* factor) {
-    std::copy_n(q0, size, group.q);
-    std::copy_n(v0, size, group.v);
+  const auto velocity = [&](int stage) { return stage == 0 ? v0 : stage_v + stage * size; };
+  // x = x₀ + Σ factor dx, of the stages before
+  const auto combine = [&](int count, const double* factor, double* q, double* v) {
+    const double *from_q = q0, *from_v = v0;
     for (int j = 0; j < count; ++j) {
       if (factor[j] == 0) continue;
-      const double *dv = stage_v + j * size, *da = stage_a + j * size;
-      for (int i = 0; i < size; ++i) group.q[i] += factor[j] * dv[i];
-      for (int i = 0; i < size; ++i) group.v[i] += factor[j] * da[i];
+      const double f = factor[j], *dv = velocity(j), *da = stage_a + j * size;
+      for (int i = 0; i < size; ++i) q[i] = from_q[i] + f * dv[i];
+      for (int i = 0; i < size; ++i) v[i] = from_v[i] + f * da[i];
+      from_q = q, from_v = v;
     }
+    if (from_q == q) return;
+    std::copy_n(q0, size, q);
+    std::copy_n(v0, size, v);
   };
   for (; group.first < states.count; group.first += kLanes) {
     group.load(q0, v0);
@@ -156,15 +173,14 @@ void CompiledPackets::step(const PacketStates& states, const PacketStep& step) c
       for (int k = 0; k < forces_; ++k) unknown[kLanes * k + s] = from ? from[k] : 0;
     }
     for (int s = 0; s < stages; ++s) {
-      combine(s, step.a + s * stages);
-      std::copy_n(group.v, size, stage_v + s * size);
+      if (s > 0) combine(s, step.a + s * stages, group.q, velocity(s));
       put_law(step.time[s], group.law);
-      const double* inputs[] = {group.q, group.v, has_law_ ? group.law : unknown, unknown};
+      const double* inputs[] = {s > 0 ? group.q : q0, velocity(s), has_law_ ? group.law : unknown, unknown};
       double* outputs[] = {stage_a + s * size, margin};
       rates_->run_batch(inputs, outputs);
       group.require_positive(margin);
     }
-    combine(stages, step.b);
+    combine(stages, step.b, group.q, group.v);
     settle(group, step.time[stages], *correct_);
     group.require_regular();
     group.store(step.next);
@@ -191,7 +207,7 @@ void CompiledPackets::kick(const PacketStates& states, const PacketKick& kick) c
       for (int s = 0; s < group.present(); ++s) states.done[group.first + s] = group.good[s];
       continue;
     }
-    double* moved = group.next;
+    double* moved = group.next_q;
     std::fill_n(moved, size, 0.0);
     for (int j = 0; j < noises_; ++j) {
       double by_v[kLanes], by_q[kLanes];
@@ -199,15 +215,14 @@ void CompiledPackets::kick(const PacketStates& states, const PacketKick& kick) c
         const double* from = kick.kick + (static_cast<std::ptrdiff_t>(group.lane(s)) * noises_ + j) * 2;
         by_v[s] = from[0], by_q[s] = from[1];
       }
-      for (int i = 0; i < size; ++i) {
-        moved[i] += by_q[i % kLanes] * d[j * size + i];
-        group.v[i] += by_v[i % kLanes] * d[j * size + i];
+      for (int i = 0; i < size; i += kLanes) {
+        const double* along = d + j * size + i;
+        for (int s = 0; s < kLanes; ++s) moved[i + s] += by_q[s] * along[s];
+        for (int s = 0; s < kLanes; ++s) group.v[i + s] += by_v[s] * along[s];
       }
     }
-    for (int i = 0; i < size; ++i) {
-      group.good[i % kLanes] = group.good[i % kLanes] && std::abs(moved[i]) <= kReach * length_[i / kLanes];
-      group.q[i] += moved[i];
-    }
+    group.require_near(moved, nullptr, length_);
+    for (int i = 0; i < size; ++i) group.q[i] += moved[i];
     settle(group, kick.time, *correct_);
     group.require_regular();
     group.store(kick.next);
@@ -263,18 +278,15 @@ void CompiledPackets::retract(const PacketStates& states, const PacketTime& time
       for (int k = 0; k < numbers; ++k) asked[kLanes * k + s] = from[k];
     }
     const double* inputs[] = {group.q, group.v, asked};
-    double* outputs[] = {left, group.next + kLanes * n, far, margin};
+    double* outputs[] = {left, group.next_v, far, margin};
     depart_->run_batch(inputs, outputs);
     group.require_positive(margin);
     for (int s = 0; s < kLanes; ++s) group.good[s] = group.good[s] && far[s] <= kReach;
     std::copy_n(left, kLanes * n, group.q);
-    std::copy_n(group.next + kLanes * n, kLanes * n, group.v);
+    std::swap(group.v, group.next_v);
     settle(group, time, *hold_);
     group.require_regular();
-    for (int i = 0; i < kLanes * n; ++i) {  // farther: another branch
-      const int s = i % kLanes;
-      group.good[s] = group.good[s] && std::abs(group.q[i] - left[i]) <= kReach * length_[i / kLanes];
-    }
+    group.require_near(group.q, left, length_);  // farther: another branch
     group.store(next);
   }
 }
