@@ -6,9 +6,12 @@
 #include <filesystem>
 #include <new>
 
+#include "kinegraph/base/checksum.hpp"
 #include "kinegraph/ensemble/extract.hpp"
 #include "kinegraph/ensemble/table.hpp"
+#include "kinegraph/io/model_file.hpp"
 #include "kinegraph/io/task_file.hpp"
+#include "kinegraph/io/task_meshes.hpp"
 #include "kinegraph/io/text_file.hpp"
 #include "version.hpp"
 
@@ -160,7 +163,30 @@ std::vector<std::string> SweepCases::file_contents() const {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored)) continue;
     const Result<std::string> text = io::read_text_file(file, kLargest);
-    if (text) lines.push_back(fmt::format("file {}: {:016x}", file, ensemble::checksum(*text)));
+    if (text) lines.push_back(fmt::format("file {}: {:016x}", file, checksum(*text)));
+  }
+  for (std::string& line : mesh_contents()) lines.push_back(std::move(line));
+  return lines;
+}
+
+/// Found and read as the cases do it: by the corners that there are, whatever else a file says.
+std::vector<std::string> SweepCases::mesh_contents() const {
+  if (study_.verb.text != "plan") return {};
+  Result<PlanTask> task = read_task(study_.model.text);
+  const Result<Model> model = task ? read_model(task->model.text) : Result<Model>(task.failure());
+  if (!model) return {};  // what is wrong there is told by the cases
+  std::vector<fs::path> folders;
+  for (const ensemble::FixedOption& option : study_.options) {
+    for (const TaskName& value : option.values) {
+      if (option.name.text == "meshes") folders.emplace_back(option_text(shape("meshes"), value.text));
+    }
+  }
+  read_meshes(*task, *model, folders);
+  std::vector<std::string> lines;
+  for (const auto& [name, corners] : task->meshes) {
+    std::string numbers;
+    for (const Vector3d& corner : corners) numbers += fmt::format("{} {} {}\n", corner[0], corner[1], corner[2]);
+    lines.push_back(fmt::format("mesh {}: {:016x}", name, checksum(numbers)));
   }
   return lines;
 }

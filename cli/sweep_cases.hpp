@@ -31,6 +31,7 @@ class SweepCases {
   std::vector<std::string> file_contents() const;
 
  private:
+  std::vector<std::string> mesh_contents() const;
   std::string option_text(const OptionShape& shape, const std::string& value) const;
   void add(std::vector<std::string>& words, const OptionShape& shape, const std::string& value) const;
   const OptionShape& shape(const std::string& name) const;

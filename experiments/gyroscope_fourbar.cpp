@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "bench/clock.hpp"
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/cell_particles.hpp"
 #include "kinegraph/io/model_file.hpp"
 
@@ -16,7 +17,6 @@ namespace kinegraph::experiments {
 namespace {
 
 using bench::require;
-constexpr double kDegree = M_PI / 180;
 
 /// Of this thread.
 double thread_seconds() {

@@ -4,6 +4,7 @@
 
 #include "bench/clock.hpp"
 #include "experiments/gyroscope_fourbar.hpp"
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/consistency.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/fixed_lag_smoother.hpp"
@@ -17,8 +18,6 @@ using namespace kinegraph::filter;
 using bench::cpu_seconds;
 using Log = KnownStart::Log;
 using Told = KnownStart::Told;
-
-constexpr double kDegree = M_PI / 180;
 
 task::Machine machine(double density, ChartKind chart) {
   task::MachineSettings settings;

@@ -15,16 +15,18 @@ STYLE = """
 :root{color-scheme:light dark;--text:#1f2430;--soft:#5b6474;--line:#d5d9e0;--back:#fff;--panel:#f5f6f8;--link:#1c5a94;
 --good:#1d6b3a;--bad:#a3260f;--idle:#7a5b00}
 @media(prefers-color-scheme:dark){:root{--text:#e6e8ec;--soft:#a2a9b5;--line:#3a404b;--back:#16181d;--panel:#1f232a;
---link:#7db7ee;--good:#7fd49b;--bad:#ff9a85;--idle:#e3c15c}img{filter:invert(1) hue-rotate(180deg)}}
+--link:#7db7ee;--good:#7fd49b;--bad:#ff9a85;--idle:#e3c15c}img{filter:invert(.9) hue-rotate(180deg)}}
 body{font:16px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif;color:var(--text);background:var(--back);
-max-width:72rem;margin:0 auto;padding:1.5rem}
+max-width:84rem;margin:0 auto;padding:1.5rem}
 h1{font-size:1.7rem}h2{margin-top:3rem;border-bottom:2px solid var(--line);padding-bottom:.3rem}
 h3{margin:2.5rem 0 .3rem}a{color:var(--link)}p{max-width:52rem}.soft{color:var(--soft)}
 table{border-collapse:collapse;margin:.8rem 0;font-size:.92rem;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
-th{background:var(--panel);font-weight:600}td.number,th.number{text-align:right;white-space:nowrap}
-figure{margin:1rem 0;display:inline-block;vertical-align:top;max-width:100%}
-figcaption{color:var(--soft);font-size:.9rem;max-width:46rem}img{max-width:100%;height:auto}
+th{background:var(--panel);font-weight:600}td.number,th.number{text-align:right}
+td.number{white-space:nowrap}.contents table{width:100%;table-layout:fixed}.contents th:first-child{width:10rem}
+.contents th:last-child{width:16rem}.figures{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start}
+figure{margin:.5rem 0;max-width:min(100%,37rem)}figcaption{color:var(--soft);font-size:.9rem}
+img{max-width:100%;height:auto}
 pre{background:var(--panel);padding:.8rem;overflow-x:auto;font-size:.85rem}
 .done{color:var(--good)}.failed{color:var(--bad);font-weight:600}.skipped,.missing{color:var(--idle)}
 """
@@ -68,7 +70,8 @@ def column_classes(rows):
 def comparisons(items):
     rows = [["", "unit", "paper", "ours", "ours / paper", ""]]
     for item in items:
-        rows.append([escape(item["quantity"]), escape(item["unit"]), number(item["paper"]), number(item["ours"]),
+        rows.append([escape(item["quantity"]), escape(item["unit"]),
+                     escape(item.get("sign", "")) + number(item["paper"]), number(item["ours"]),
                      number(item["ratio"]), escape(item["note"])])
     return table(rows, ["", "", "number", "number", "number", ""])
 
@@ -79,8 +82,8 @@ def picture(item, folder):
         return f'<p class="failed">{escape(item["file"])} is not there</p>'
     data = base64.b64encode(path.read_bytes()).decode()
     caption = escape(item["caption"])
-    return (f'<figure><img alt="{caption}" src="data:image/svg+xml;base64,{data}">'
-            f"<figcaption>{caption}</figcaption></figure>")
+    told = f"<figcaption>{caption}</figcaption>" if item["caption"] not in path.read_text(errors="replace") else ""
+    return f'<figure><img alt="{caption}" src="data:image/svg+xml;base64,{data}">{told}</figure>'
 
 
 def shown(kind, items, folder):
@@ -90,7 +93,7 @@ def shown(kind, items, folder):
         return "".join(table([[escape(c) for c in row] for row in item["rows"]], column_classes(item["rows"]))
                        for item in items)
     if kind == "picture":
-        return "".join(picture(item, folder) for item in items)
+        return '<div class="figures">' + "".join(picture(item, folder) for item in items) + "</div>"
     if kind == "text":
         return "".join(f'<p>{escape(item["caption"])}</p><pre>{escape(item["text"])}</pre>' for item in items)
     return "".join(f'<p class="missing">Not reproduced: {escape(item["why"])}</p>' for item in items)
@@ -116,7 +119,8 @@ def state_of(items):
     if all(item["kind"] == "missing" for item in items):
         return "missing", "not reproduced"
     ratios = [item["ratio"] for item in items if item.get("ratio") is not None]
-    return "done", f"{len(ratios)} compared" if ratios else "shown"
+    found = f"{len(ratios)} compared" if ratios else "shown"
+    return "done", found + (", part not reproduced" if any(item["kind"] == "missing" for item in items) else "")
 
 
 def contents(found):
@@ -133,11 +137,11 @@ def contents(found):
 
 
 def programs(runs):
-    rows = [["program", "seconds", "outcome"]]
+    rows = [["program", "seconds", "of processors", "outcome"]]
     for run in runs:
-        rows.append([escape(run["name"]), f'{run["seconds"]:.1f}',
+        rows.append([escape(run["name"]), f'{run["seconds"]:.1f}', f'{run.get("cpu_s", 0):.1f}',
                      f'<span class="{run["state"]}">{escape(run["state"])}</span> {escape(run["why"])}'])
-    return table(rows, ["", "number", ""])
+    return table(rows, ["", "number", "number", ""])
 
 
 def make(folder, runs, facts):
@@ -153,7 +157,8 @@ def make(folder, runs, facts):
             item["program"] = run["name"]
             (found[item["result"]] if item["result"] in found else others.setdefault(item["result"], [])).append(item)
     parts = ["<h1>The papers’ experiments</h1>"] + [f'<p class="soft">{escape(fact)}</p>' for fact in facts]
-    parts += ["<h2>Tables and figures</h2>", contents(found), '<h2 id="programs">Programs</h2>', programs(runs)]
+    parts += ["<h2>Tables and figures</h2>", f'<div class="contents">{contents(found)}</div>',
+              '<h2 id="programs">Programs</h2>', programs(runs)]
     for paper, title, results in PAPERS:
         parts.append(f'<h2 id="p{paper}">{paper}: {escape(title)}</h2>')
         for name, what, remark in results:

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """run.py and page.py on made-up programs: one that works, one that fails, one that is skipped, one without a record."""
 
+import json
 import os
 import pathlib
 import re
@@ -15,8 +16,8 @@ import page
 import results
 
 GOOD = """{"name": "good", "skipped": null, "items": [
- {"result": "000 Table 1", "kind": "comparison", "quantity": "RMSE <1>", "unit": "mm", "paper": 4.0, "ours": 1.0,
-  "ratio": 0.25, "note": ""},
+ {"result": "000 Table 1", "kind": "comparison", "quantity": "RMSE <1>", "unit": "mm", "sign": "< ", "paper": 4.0,
+  "ours": 1.0, "ratio": 0.25, "note": ""},
  {"result": "000 Fig. 7", "kind": "picture", "file": "good.svg", "caption": "a line"},
  {"result": "004 Fig. 8", "kind": "missing", "why": "no data"}]}"""
 SKIPPED = '{"name": "skipped", "skipped": "no reference data", "items": []}'
@@ -38,10 +39,13 @@ class Page(unittest.TestCase):
         path.write_text("#!/bin/sh\n" + text + "\n")
         path.chmod(0o755)
 
+    def start(self, *arguments):
+        return subprocess.run([sys.executable, HERE / "run.py", *arguments], cwd=self.root, capture_output=True,
+                              text=True, env={k: v for k, v in os.environ.items() if k != "KINEGRAPH_QUICK"})
+
     def run_all(self, *arguments):
-        done = subprocess.run([sys.executable, HERE / "run.py", *arguments], cwd=self.root, capture_output=True,
-                              text=True)
-        return done.returncode, done.stdout, (self.root / "out/experiments/index.html").read_text()
+        done = self.start(*arguments)
+        return done.returncode, done.stdout + done.stderr, (self.root / "out/experiments/index.html").read_text()
 
     def test_page_is_written_though_programs_fail(self):
         status, told, text = self.run_all("./good", "./broken", "./skipped", "--alone", "./silent")
@@ -50,7 +54,11 @@ class Page(unittest.TestCase):
         self.assertIn("exit status 1: no assembly", text)
         self.assertIn("left no record", text)
         self.assertIn("no reference data", text)
+        self.assertIn("failed: broken, silent (", told)
+        self.assertIn("[ 4/4] silent: failed", told)
+        self.assertIn("about 0 s left", told)
         self.assertIn("RMSE &lt;1&gt;", text)
+        self.assertIn("&lt; 4<", text)
         self.assertIn("0.25", text)
         self.assertIn("data:image/svg+xml;base64,", text)
         self.assertIn("Not reproduced: no data", text)
@@ -64,6 +72,38 @@ class Page(unittest.TestCase):
         status, _, text = self.run_all("./good")
         self.assertEqual(status, 1)
         self.assertNotIn("RMSE", text)
+
+    def test_a_program_that_takes_too_long_is_stopped(self):
+        self.program("slow", "exec sleep 100")
+        status, told, text = self.run_all("./slow", "./good", "--limit", "0.5")
+        self.assertEqual(status, 1)
+        self.assertIn("stopped after 0.5 s", text)
+        self.assertIn("1 done, 1 failed", told)
+
+    def test_processor_time_is_kept_and_foretells_the_next_run(self):
+        self.program("busy", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; cp good.json out/experiments/busy.json")
+        (self.root / "good.json").write_text(GOOD)
+        self.run_all("./busy", "./good")
+        runs = {run["name"]: run for run in json.loads((self.root / "out/experiments/runs.json").read_text())}
+        self.assertGreater(runs["busy"]["cpu_s"], runs["good"]["cpu_s"])
+        self.assertLess(runs["busy"]["cpu_s"], runs["busy"]["seconds"] + 0.1)
+
+    def test_a_quick_look_says_so(self):
+        self.program("told", 'test -n "$KINEGRAPH_QUICK" && cp good.json out/experiments/told.json')
+        (self.root / "good.json").write_text(GOOD)
+        status, _, text = self.run_all("./told", "--quick")
+        self.assertEqual(status, 0)
+        self.assertIn("A quick look", text)
+        self.assertNotIn("A quick look", self.run_all("./good")[2])
+
+    def test_one_alone_keeps_the_others(self):
+        self.run_all("./good", "./skipped")
+        _, told, text = self.run_all("./good", "./skipped", "--only", "skipped")
+        self.assertIn("1 program, about", told)
+        self.assertIn("RMSE", text)
+        wrong = self.start("./good", "--only", "god")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("god: there is no such program; good?", wrong.stderr)
 
     def test_every_result_has_its_place_and_link(self):
         _, _, text = self.run_all("./good")

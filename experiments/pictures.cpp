@@ -136,7 +136,7 @@ std::string linkage_picture(const std::vector<Linkage>& linkages, const std::str
     }
   }
   const double scale = kSize / std::max({high[0] - low[0], high[1] - low[1], 1e-9});
-  const double opacity = std::clamp(4.0 / static_cast<double>(linkages.size()), 0.12, 1.0);
+  const double opacity = std::clamp(8.0 / static_cast<double>(linkages.size()), 0.12, 1.0);
   std::string out =
       open_svg(scale * (high[0] - low[0]) + 2 * kEdge, scale * (high[1] - low[1]) + 2 * kEdge + 20, title);
   for (const Linkage& one : linkages) {

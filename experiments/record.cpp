@@ -43,11 +43,12 @@ void Record::compare(const Comparison& c) {
   add(c.result, "comparison",
       {{"quantity", c.quantity},
        {"unit", c.unit},
+       {"sign", c.sign},
        {"paper", number(c.paper)},
        {"ours", number(c.ours)},
        {"ratio", c.paper != 0 ? number(c.ours / c.paper) : Json(nullptr)},
        {"note", c.note}});
-  fmt::print("  {}, {}: paper {}, ours {}{}{}\n", c.result, c.quantity, figure(c.paper), figure(c.ours),
+  fmt::print("  {}, {}: paper {}{}, ours {}{}{}\n", c.result, c.quantity, c.sign, figure(c.paper), figure(c.ours),
              c.unit.empty() ? "" : " " + c.unit, c.note.empty() ? "" : " (" + c.note + ")");
 }
 

@@ -14,12 +14,13 @@ namespace kinegraph::experiments {
 
 /// A figure of ours and what a paper prints for it.
 struct Comparison {
-  std::string result;    ///< of the paper: "000 Table 1"; the list is in experiments/page.py
+  std::string result;    ///< of the paper: "000 Table 1"; the list is in experiments/results.py
   std::string quantity;  ///< "RMSE, window 2"
   std::string unit;
   double paper = std::numeric_limits<double>::quiet_NaN();  ///< not a number: the paper prints none
   double ours = 0;
   std::string note = {};
+  std::string sign = {};  ///< before the paper's value: "< " where it prints a bound, "≈ " where it is about that
 };
 
 /// What an experiment found, in out/experiments/NAME.json: experiments/page.py makes the page from these files alone.

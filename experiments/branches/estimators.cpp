@@ -4,12 +4,13 @@
 
 #include "experiments/known_start.hpp"
 #include "experiments/record.hpp"
+#include "experiments/repetitions.hpp"
 
 using namespace kinegraph::experiments;
 
 int main() {
   Record record("estimators");
-  constexpr int kSeeds = 100, kSteps = 600;
+  const int kSeeds = repetitions(100), kSteps = 600;
   fmt::print("All estimators on the same {} logs: gyroscope 200 Hz 0.3 °/s, encoder 100 Hz 0.2°, start known to 2°\n",
              kSeeds);
   const KnownStart logs(0.5, kSeeds, kSteps);

@@ -139,8 +139,8 @@ int main() {
          kRates, "what the paper's Fig. 7d shows");
   errors({"Coordinates less the exact ones", "t in s", "m", {}}, record, "fourbar_error_exact", hard, exact, kPlaces,
          "the error of the method: trapezoidal rule, window 2, 1 ms");
-  record.compare({"000 Fig. 7", "RMSE of q from Adams's model", "m", 0.0031, rmse(hard, adams, kPlaces)});
-  record.compare({"000 Fig. 7", "RMSE of q̇ from Adams's model", "m/s", 0.026, rmse(hard, adams, kRates)});
+  record.compare({"000 Fig. 7", "RMSE of q from Adams's model", "m", 0.0031, rmse(hard, adams, kPlaces), "", "≈ "});
+  record.compare({"000 Fig. 7", "RMSE of q̇ from Adams's model", "m/s", 0.026, rmse(hard, adams, kRates), "", "≈ "});
   record.compare({"000 Fig. 7", "RMSE of q from the exact motion", "m", NAN, rmse(hard, exact, kPlaces)});
   record.compare({"000 Fig. 7", "RMSE of q̇ from the exact motion", "m/s", NAN, rmse(hard, exact, kRates)});
 

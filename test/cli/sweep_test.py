@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from program import PROGRAM, Cli
+from program import PENDULUM, PROGRAM, Cli
 
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models")
 
@@ -240,8 +240,11 @@ class SweepJournals(SweepCase):
         self.assertEqual(self.files(), ["s.json", "study.csv", "study.yaml", "whole.csv"])
 
     def interrupt(self):
-        """A sweep that Ctrl-C ended in the middle."""
         self.write("study.yaml", STUDY.replace("samples: 40", "samples: 100000"))
+        return self.stopped()
+
+    def stopped(self):
+        """A sweep that Ctrl-C ended in the middle."""
         process = self.start("sweep", "study.yaml")
         deadline = time.monotonic() + 60
         while len(self.records()) <= 3 and time.monotonic() < deadline:
@@ -264,6 +267,21 @@ class SweepJournals(SweepCase):
         self.write("fourbar.yaml", self.read("fourbar.yaml") + "# another model\n")
         self.good("sweep", "study.yaml", "--restart")
         self.assertEqual(len(self.rows()), 80)
+
+    def test_a_mesh_that_changed_is_another_study(self):
+        self.write("arm.urdf", PENDULUM.replace(
+            "</inertial>", '</inertial><collision><geometry><sphere radius="0.1"/></geometry></collision>'))
+        self.write("wedge.obj", "v 3 0 0\nv 3 1 0\nv 3 0 1\nv 4 0 0\nf 1 2 3\nf 1 2 4\n")
+        self.write("task.yaml", "model: arm.urdf\nhorizon: 0.2\nsteps: 4\ngoals: [{time: 0.2, joints: {hinge: 0.01}}]\n"
+                   "objectives: [{type: torque, sigma: 1}]\nobstacles: [{name: w, type: mesh, file: wedge.obj}]\n")
+        self.write("study.yaml", "verb: plan\nmodel: task.yaml\nsamples: 100000\n"
+                   "vary: {bob.mass: {distribution: uniform, low: 1, high: 2}}\noutputs: [cost]\n")
+        self.stopped()
+        kept = len(self.records())
+        self.write("wedge.obj", self.read("wedge.obj").replace("v 3 0 0", "v 2 0 0"))
+        result = self.fails(2, "sweep", "study.yaml")
+        self.assertRegex(result.err, r"study.csv.journal: error: holds the unfinished sweep of another study \('mesh .*wedge.obj: ")
+        self.assertEqual(len(self.records()), kept)
 
     def test_memory_does_not_grow_with_the_number_of_cases(self):
         study = ("verb: check\nmodel: fourbar.yaml\ndesign: latin-hypercube\nsamples: %s\n"
