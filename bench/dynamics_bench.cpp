@@ -11,6 +11,7 @@
 
 #include "bench/race.hpp"
 #include "bench/robots.hpp"
+#include "bench/table.hpp"
 #include "kinegraph/build/dynamics.hpp"
 
 namespace kinegraph::bench {
@@ -21,7 +22,7 @@ using build::Given;
 using Eigen::VectorXd;
 
 constexpr int kStates = 64;
-constexpr double kSeconds = 1.0;                       // per race
+const double kSeconds = quick() ? 0.3 : 1.0;           // per race
 constexpr double kInverse = 1.2, kForward = 1.0;       // ours over Pinocchio's
 constexpr double kLinear = 1.3;                        // time per link of a long chain over that of a short one
 constexpr double kAgree = 1e-9, kAgreeLoosely = 1e-6;  // answers of all programs; of those that only approximate
@@ -118,7 +119,7 @@ std::vector<Candidate> arms() {
 }
 
 /// A race of ours against all peers; the target is for each Pinocchio.
-void against_peers(const Candidate& robot, Kind kind, double target) {
+void against_peers(const MarkdownTable& table, const Candidate& robot, Kind kind, double target) {
   const auto description = describe(*robot.tree);
   Ours ours(robot.tree, all(*robot.tree, kind == Kind::inverse ? Given::acceleration : Given::torque));
   std::vector<State> states = random_states(*robot.tree, kStates);
@@ -132,40 +133,40 @@ void against_peers(const Candidate& robot, Kind kind, double target) {
     runners.push_back({c.name, [&states, kind, peer = c.peer.get()](int i) { answer(*peer, kind, states[i]); }});
   }
   const std::vector<Timing> times = race(runners, kStates, kSeconds);
-  fmt::print("{:16} {:28} {:>9.0f} {:>12} {:>12} {:>8}\n", robot.name, "ours", times[0].ns, "", "", "");
+  table.row({robot.name, "ours", fmt::format("{:.0f}", times[0].ns)});
   for (std::size_t k = 0; k < contestants.size(); ++k) {
     const std::string& name = contestants[k].name;
     const double difference = disagreement(*contestants[k].peer, kind, ours, states, robot.tree->tree_freedoms());
     const bool judged = name.starts_with("Pinocchio");
     const bool agree = difference < (kind == Kind::closed ? kAgreeLoosely : kAgree);
-    fmt::print("{:16} {:28} {:>9.0f} {:>12.2f} {:>12.1e} {:>8}  {}\n", "", name, times[k + 1].ns, times[k + 1].ratio,
-               difference, judged ? fmt::format("{:.1f}", target) : "-",
-               judged ? verdict(agree && times[k + 1].ratio <= target) : "");
+    table.row({"", name, fmt::format("{:.0f}", times[k + 1].ns), fmt::format("{:.2f}", times[k + 1].ratio),
+               fmt::format("{:.1e}", difference), judged ? fmt::format("{:.1f}", target) : "-",
+               judged ? verdict(agree && times[k + 1].ratio <= target) : ""});
   }
-  std::fflush(stdout);
 }
 
-void head(const std::string& title) {
-  fmt::print("\n{}\n{:16} {:28} {:>9} {:>12} {:>12} {:>8}\n", title, "", "", "ns", "ours/theirs", "difference",
-             "target");
+MarkdownTable head(const std::string& title) {
+  section(title);
+  return MarkdownTable(
+      {"robot       ", "                       ", "  ns", "ours/theirs", "difference", "target", "    "}, 2);
 }
 
 void open_chains() {
   const std::vector<Candidate> robots = arms();
-  head("inverse dynamics (RNEA's order; Pinocchio: rnea; MuJoCo: kinematics, comPos, comVel, rne)");
-  for (const Candidate& robot : robots) against_peers(robot, Kind::inverse, kInverse);
-  head(
-      "forward dynamics (ABA's order; Pinocchio: aba in the joints' frames or the world's; MuJoCo: makeM, factorM, "
-      "rne, solveM)");
-  for (const Candidate& robot : robots) against_peers(robot, Kind::forward, kForward);
+  const MarkdownTable inverse = head("inverse: RNEA's order; Pinocchio: rnea; MuJoCo: kinematics, comPos, comVel, rne");
+  for (const Candidate& robot : robots) against_peers(inverse, robot, Kind::inverse, kInverse);
+  const MarkdownTable forward = head(
+      "forward: ABA's order; Pinocchio: aba in the joints' frames or the world's; MuJoCo: makeM, factorM, rne, solveM");
+  for (const Candidate& robot : robots) against_peers(forward, robot, Kind::forward, kForward);
 }
 
 void closed_chains() {
-  head("closed loops, forward dynamics (Pinocchio: constraintDynamics, the closing hinge as CONTACT_3D)");
+  const MarkdownTable table =
+      head("closed loops: forward dynamics; Pinocchio: constraintDynamics, the closing hinge as CONTACT_3D");
   std::vector<Candidate> robots = {{"four-bar", closed_chain({0.2, 0.5, 0.4}, 0.45)},
                                    {"five-bar", closed_chain({0.3, 0.5, 0.5, 0.3}, 0.4)}};
   if (const TreePointer tree = shared_robot("synthetic/five_bar.sdf")) robots.push_back({"the paper's", tree});
-  for (const Candidate& robot : robots) against_peers(robot, Kind::closed, 1.0);
+  for (const Candidate& robot : robots) against_peers(table, robot, Kind::closed, 1.0);
 }
 
 struct PaperTime {
@@ -181,23 +182,23 @@ const std::vector<PaperTime> kPaper = {
     {Given::torque, "colamd", 11.2},     {Given::torque, "metis", 12.1},        {Given::torque, "amd", kNone}};
 
 void orders(const Candidate& robot) {
-  fmt::print("\norders of elimination, {} (paper: PUMA 560; RBDL's RNEA there 20.2 µs)\n", robot.name);
-  fmt::print("{:16} {:12} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "", "µs", "paper µs", "paper/us", "flops", "fill");
+  section(fmt::format("orders: {}, orders of elimination (paper: PUMA 560; RBDL's RNEA there 20.2 µs)", robot.name));
+  const MarkdownTable table({"       ", "order ", "   µs", "paper µs", "paper/ours", "flops", "fill"}, 2);
   for (const PaperTime& line : kPaper) {
     Ours ours(robot.tree, all(*robot.tree, line.given), line.order);
     const double us = 1e-3 * ns(ours, random_states(*robot.tree, kStates));
     const bool known = line.paper_us != kNone;
-    fmt::print("{:16} {:12} {:>9.3f} {:>9} {:>9} {:>9} {:>9}\n", line.given == Given::torque ? "forward" : "inverse",
-               line.order, us, known ? fmt::format("{:.1f}", line.paper_us) : "-",
-               known ? fmt::format("{:.0f}", line.paper_us / us) : "-", ours.plan().flops(), ours.plan().fill());
-    std::fflush(stdout);
+    table.row({line.given == Given::torque ? "forward" : "inverse", line.order, fmt::format("{:.3f}", us),
+               known ? fmt::format("{:.1f}", line.paper_us) : "-",
+               known ? fmt::format("{:.0f}", line.paper_us / us) : "-", fmt::format("{}", ours.plan().flops()),
+               fmt::format("{}", ours.plan().fill())});
   }
 }
 
 void hybrid_masks(const Candidate& robot) {
-  fmt::print("\nhybrid dynamics, {}: accelerations of some joints given, torques of the others (ABA's order)\n",
-             robot.name);
-  fmt::print("{:28} {:>9} {:>12}\n", "accelerations given", "ns", "of forward");
+  section(
+      fmt::format("hybrid: {}, accelerations of some joints given, torques of the others (ABA's order)", robot.name));
+  const MarkdownTable table({"accelerations given", "  ns", "of forward"});
   double forward = 0;
   const int n = static_cast<int>(robot.tree->coordinates().size());
   for (const std::string which : {"none", "the first", "every other", "all but the last", "all"}) {
@@ -210,14 +211,13 @@ void hybrid_masks(const Candidate& robot) {
     Ours ours(robot.tree, given, "aba");
     const double time = ns(ours, random_states(*robot.tree, kStates));
     if (which == "none") forward = time;
-    fmt::print("{:28} {:>9.0f} {:>12.2f}\n", which, time, time / forward);
-    std::fflush(stdout);
+    table.row({which, fmt::format("{:.0f}", time), fmt::format("{:.2f}", time / forward)});
   }
 }
 
 void long_chains() {
-  fmt::print("\nchains: time per link\n{:>7} {:>14} {:>8} {:>14} {:>8} {:>10}\n", "links", "inverse ns", "vs 10",
-             "forward ns", "vs 10", "target");
+  section("chains: ns per link");
+  const MarkdownTable table({"links", "inverse", "vs 10", "forward", "vs 10", "target", "    "}, 0);
   double first[2] = {0, 0};
   for (const int links : {10, 30, 100, 300, 1000}) {
     const TreePointer tree = chain(links);
@@ -229,18 +229,17 @@ void long_chains() {
       if (links == 10) first[k] = per_link[k];
       growth[k] = per_link[k] / first[k];
     }
-    fmt::print("{:>7} {:>14.1f} {:>8.2f} {:>14.1f} {:>8.2f} {:>10.1f}  {}\n", links, per_link[0], growth[0],
-               per_link[1], growth[1], kLinear, verdict(growth[0] <= kLinear && growth[1] <= kLinear));
-    std::fflush(stdout);
+    table.row({fmt::format("{}", links), fmt::format("{:.1f}", per_link[0]), fmt::format("{:.2f}", growth[0]),
+               fmt::format("{:.1f}", per_link[1]), fmt::format("{:.2f}", growth[1]), fmt::format("{:.1f}", kLinear),
+               verdict(growth[0] <= kLinear && growth[1] <= kLinear)});
   }
 }
 
 /// Subtrees that do not depend on each other, side by side: wall time, and the same bits.
 void subtrees() {
-  fmt::print(
-      "\nsubtrees in parallel, forward dynamics: the elimination alone, wall time, {} processors\n{:>20} {:>8} {:>12} "
-      "{:>12} {:>10}\n",
-      std::thread::hardware_concurrency(), "links", "pieces", "one µs", "all µs", "speed-up");
+  section(fmt::format("subtrees: in parallel, forward dynamics, the elimination alone, µs by the wall, {} processors",
+                      std::thread::hardware_concurrency()));
+  const MarkdownTable table({"   links", "pieces", " one", " all", "speed-up", "same bits"}, 0);
   for (const int chains : {2, 4}) {
     const TreePointer tree = chain(1000, chains);
     State s = random_states(*tree, 1)[0];
@@ -259,9 +258,8 @@ void subtrees() {
       }
     }
     const double one = median(times[0]), all = median(times[1]);
-    fmt::print("{:>20} {:>8} {:>12.0f} {:>12.0f} {:>10.2f}  {}\n", fmt::format("{} x 1000", chains),
-               ours.plan().pieces(), one, all, one / all, verdict(answers[0] == answers[1]));
-    std::fflush(stdout);
+    table.row({fmt::format("{} x 1000", chains), fmt::format("{}", ours.plan().pieces()), fmt::format("{:.0f}", one),
+               fmt::format("{:.0f}", all), fmt::format("{:.2f}", one / all), verdict(answers[0] == answers[1])});
   }
 }
 
@@ -271,11 +269,9 @@ void subtrees() {
 int main(int argc, char** argv) {
   using namespace kinegraph::bench;
   const bool strict = argc > 1 && std::string(argv[1]) == "--strict";
-  fmt::print("\nspatial robots; one thread; compiled with {}\n", KINEGRAPH_BENCH_FLAGS);
-  fmt::print(
-      "ours chooses its block kernel by the processor; 'Pinocchio' has our flags, 'Pinocchio native' -march=native\n");
+  fmt::print("Compiled with {}.\n", KINEGRAPH_BENCH_FLAGS);
   if (peers({}).empty()) {
-    fmt::print("no peers: built without KINEGRAPH_PEERS (make bench brings them when pip can), ours alone is timed\n");
+    fmt::print("No peers: built without KINEGRAPH_PEERS (make bench brings them when pip can), ours alone is timed\n");
   }
   open_chains();
   closed_chains();
@@ -285,6 +281,5 @@ int main(int argc, char** argv) {
   hybrid_masks(arm);
   long_chains();
   subtrees();
-  fmt::print("\n{}\n", missed == 0 ? "all targets reached" : fmt::format("{} lines fail", missed));
   return strict && missed > 0 ? 1 : 0;
 }

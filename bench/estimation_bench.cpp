@@ -6,36 +6,50 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/clock.hpp"
+#include "bench/table.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/fixed_lag_smoother.hpp"
+#include "kinegraph/filter/natural_plant.hpp"
 #include "kinegraph/filter/particle_filter.hpp"
 #include "kinegraph/filter/ukf.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/task/branches.hpp"
+#include "kinegraph/task/compiled_packets.hpp"
 #include "kinegraph/task/machine.hpp"
 
 namespace kinegraph::bench {
 namespace {
 
 using namespace kinegraph::filter;
-constexpr int kRuns = 5;
+int runs() { return quick() ? 2 : 5; }
 constexpr double kStep = 3e-3, kTime = 3;  // s
+constexpr double kGrowth = 1.3;            // time per particle may grow by this
 bool missed = false;
 
-void line(const std::string& name, double ours, const char* unit, double target, double paper) {
-  const bool fine = target == 0 || ours <= target;
-  missed = missed || !fine;
-  fmt::print("{:58} {:>9.3g} {:5} {:>8} {:>8} {:>11}  {}\n", name, ours, unit,
-             target == 0 ? "-" : fmt::format("{:.3g}", target), paper == 0 ? "-" : fmt::format("{:.4g}", paper),
-             paper == 0 ? "-" : fmt::format("{:.0f}", paper / ours),
-             target == 0 ? ""
-             : fine      ? "pass"
-                         : "MISSED");
-}
+class Table {
+ public:
+  explicit Table(const std::string& title, const std::string& unit) {
+    section(title);
+    table_.emplace(std::vector<std::string>{"                                                        ", unit, "target",
+                                            "paper", "paper/ours", "    "});
+  }
+  void line(const std::string& name, double ours, double target = 0, double paper = 0) {
+    const bool fine = target == 0 || ours <= target;
+    missed = missed || !fine;
+    table_->row({name, cell(ours), cell(target), cell(paper, 4), paper == 0 ? "-" : fmt::format("{:.0f}", paper / ours),
+                 target == 0 ? ""
+                 : fine      ? "pass"
+                             : "FAIL"});
+  }
+
+ private:
+  std::optional<MarkdownTable> table_;
+};
 
 struct Fourbar {
   task::Machine machine;
@@ -43,11 +57,21 @@ struct Fourbar {
   int branches = 0;
   std::vector<Measurement> readings;  // of a free fall, every second step
 
-  explicit Fourbar(const std::string& integrator) {
+  bool by_code = false;
+
+  /// Compiled: particles move by code that is made for them, where there is a compiler.
+  explicit Fourbar(const std::string& integrator, bool compiled = false) {
     const Model model = require(read_model(KINEGRAPH_SOURCE_DIR "/models/fourbar_gyro.yaml"), "model");
     task::MachineSettings settings;
     settings.integrator = integrator;
     machine = require(task::make_machine(model, settings), "machine");
+    auto* plant = dynamic_cast<NaturalPlant*>(&machine.plant());
+    if (compiled && plant) {
+      const auto code = task::CompiledPackets::make(model, plant->system(), plant->packets().program(),
+                                                    machine.independent, Progress());
+      by_code = static_cast<bool>(code);
+      if (code) plant->packets().use(*code);
+    }
     const task::Branches found = require(task::find_branches(model, {}), "branches");
     branches = found.count();
     start = found.samples(2500);
@@ -85,13 +109,14 @@ struct Fourbar {
 };
 
 /// Least seconds to take in all readings, of several runs with a fresh estimator each.
-double seconds(const Fourbar& fourbar, const std::function<std::unique_ptr<Estimator>()>& make, bool wall = false) {
+double seconds(const Fourbar& fourbar, const std::function<std::unique_ptr<Estimator>()>& make, bool wall = false,
+               int repetitions = runs()) {
   const auto now = [wall] {
     return wall ? std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()
                 : cpu_seconds();
   };
   double least = INFINITY;
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < repetitions; ++run) {
     const std::unique_ptr<Estimator> estimator = make();
     const double begun = now();
     for (const Measurement& m : fourbar.readings) require(estimator->push(m), "reading");
@@ -101,24 +126,48 @@ double seconds(const Fourbar& fourbar, const std::function<std::unique_ptr<Estim
 }
 
 void particles() {
-  fmt::print("\nparticle filter, steps of 3 ms, a reading every 6 ms\n");
+  Table table("particles: steps of 3 ms, a reading every 6 ms", "% of real time");
   for (const char* integrator : {"rk4", "heun"}) {
     const Fourbar fourbar(integrator);
     for (const Proposal proposal : {Proposal::prior, Proposal::optimal}) {
       const double s = seconds(fourbar, [&] { return fourbar.particles(50, proposal, 1); });
-      line(fmt::format("50 particles, {}, {} proposal, one thread", integrator,
-                       proposal == Proposal::prior ? "prior" : "optimal"),
-           100 * s / kTime, "% rt", 2, 83.75);
+      table.line(fmt::format("50 particles, {}, {} proposal, one thread", integrator,
+                             proposal == Proposal::prior ? "prior" : "optimal"),
+                 100 * s / kTime, 2, 83.75);
     }
     const double s = seconds(
         fourbar, [&] { return fourbar.particles(5000, Proposal::optimal, 2); }, true);
-    line(fmt::format("5000 particles, {}, optimal proposal, two threads (wall)", integrator), 100 * s / kTime, "% rt",
-         100, 0);
+    table.line(fmt::format("5000 particles, {}, optimal proposal, two threads (wall)", integrator), 100 * s / kTime,
+               100);
+  }
+  const Fourbar compiled("rk4", true);
+  if (!compiled.by_code) return;
+  const auto make = [&] { return compiled.particles(20000, Proposal::optimal, 2); };
+  table.line("20000 particles, rk4, generated code, processor's time", 100 * seconds(compiled, make) / kTime);
+  table.line("20000 particles, rk4, generated code, two threads (wall)", 100 * seconds(compiled, make, true) / kTime,
+             100);
+}
+
+/// Cost against the number of particles, on one thread.
+void growth() {
+  section("growth: cost against the number of particles, heun, optimal proposal, one thread");
+  const MarkdownTable table({"particles", "% of real time", "µs per step and particle", "vs 200", "    "}, 0);
+  const Fourbar fourbar("heun");
+  double first = 0;
+  for (const int count : quick() ? std::vector{200, 2000} : std::vector{200, 2000, 20000}) {
+    const double s = seconds(
+        fourbar, [&] { return fourbar.particles(count, Proposal::optimal, 1); }, false, count < 20000 ? runs() : 2);
+    const double each = 1e6 * s / (kTime / kStep) / count;
+    if (first == 0) first = each;
+    const bool fine = each <= kGrowth * first;
+    missed = missed || !fine;
+    table.row({fmt::format("{}", count), cell(100 * s / kTime, 4), fmt::format("{:.3f}", each),
+               fmt::format("{:.2f}", each / first), fine ? "pass" : "FAIL"});
   }
 }
 
 void others() {
-  fmt::print("\nper step of 6 ms with a gyroscope reading, motion in steps of 6 ms\n");
+  Table table("others: per step of 6 ms with a gyroscope reading, motion in steps of 6 ms", "     µs");
   const Fourbar fourbar("rk4");
   const double steps = static_cast<double>(fourbar.readings.size());
   KalmanOptions kalman;
@@ -126,25 +175,25 @@ void others() {
   FixedLagSmootherOptions lag;
   lag.step = 2 * kStep;
   const auto space = [&] { return fourbar.machine.space->clone(); };
-  line("fixed-lag smoother, window 10",
-       1e6 / steps *
-           seconds(fourbar, [&] { return require(FixedLagSmoother::make(space(), fourbar.prior(), lag), "lag"); }),
-       "µs", 20, 0);
-  line("extended Kalman filter",
-       1e6 / steps * seconds(fourbar, [&] { return require(Ekf::make(space(), fourbar.prior(), kalman), "ekf"); }),
-       "µs", 0, 0);
-  line("unscented Kalman filter",
-       1e6 / steps * seconds(fourbar, [&] { return require(Ukf::make(space(), fourbar.prior(), kalman), "ukf"); }),
-       "µs", 0, 0);
+  table.line(
+      "fixed-lag smoother, window 10",
+      1e6 / steps *
+          seconds(fourbar, [&] { return require(FixedLagSmoother::make(space(), fourbar.prior(), lag), "lag"); }),
+      20);
+  table.line("extended Kalman filter", 1e6 / steps * seconds(fourbar, [&] {
+                                         return require(Ekf::make(space(), fourbar.prior(), kalman), "ekf");
+                                       }));
+  table.line("unscented Kalman filter", 1e6 / steps * seconds(fourbar, [&] {
+                                          return require(Ukf::make(space(), fourbar.prior(), kalman), "ukf");
+                                        }));
 }
 
 }  // namespace
 }  // namespace kinegraph::bench
 
 int main(int argc, char** argv) {
-  fmt::print("{:58} {:>9} {:5} {:>8} {:>8} {:>11}\n", "estimators on the four-bar of paper 004", "ours", "", "target",
-             "paper", "paper/ours");
   kinegraph::bench::particles();
+  kinegraph::bench::growth();
   kinegraph::bench::others();
   return argc > 1 && std::string(argv[1]) == "--strict" && kinegraph::bench::missed ? 1 : 0;
 }

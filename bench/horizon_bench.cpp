@@ -9,6 +9,7 @@
 #include <ctime>
 #include <string>
 
+#include "bench/table.hpp"
 #include "kinegraph/linear/horizon_systems_test.hpp"
 
 namespace kinegraph::bench {
@@ -49,28 +50,32 @@ Run run(const HorizonSystem& s, int threads, int repetitions) {
 int growth() {
   int failed = 0;
   double first = 0;
+  section("growth: 4 states, 1 control, one thread");
+  const MarkdownTable table({"knots", "µs per knot", "vs 50", "    "}, 0);
   for (int knots : {50, 200, 1000, 5000}) {
     const Run r = run(LinearQuadratic::random(1, 4, 1, knots).system(), 1, 100000 / knots);
     if (first == 0) first = r.processor_us;
     const bool fine = r.processor_us <= kGrowth * first;
     failed += !fine;
-    fmt::print("4 states, 1 control, {:5} knots: {:7.2f} us per knot, ratio {:.2f}  {}\n", knots, r.processor_us,
-               r.processor_us / first, fine ? "pass" : "FAIL");
+    table.row({fmt::format("{}", knots), fmt::format("{:.2f}", r.processor_us),
+               fmt::format("{:.2f}", r.processor_us / first), fine ? "pass" : "FAIL"});
   }
   return failed;
 }
 
 int speed_up() {
   int failed = 0;
+  section("threads: µs per knot by the clock on the wall, on one thread and on two");
+  const MarkdownTable table({"states", "controls", "knots", "  one", "  two", "speed-up", "bits ", "    "}, 0);
   for (const auto& [states, controls, knots] : {std::tuple{4, 1, 5000}, {36, 24, 600}}) {
     const HorizonSystem s = LinearQuadratic::random(1, states, controls, knots).system();
     const Run one = run(s, 1, 5), two = run(s, 2, 5);
     const bool same = (one.x.array() == two.x.array()).all(), large = states > 10;
     const bool fine = same && (!large || one.us >= kSpeedUp * two.us);
     failed += !fine;
-    fmt::print("{} states, {} controls, {} knots: {:.1f} us per knot, on two threads {:.1f}: {:.2f} x, {} bits  {}\n",
-               states, controls, knots, one.us, two.us, one.us / two.us, same ? "same" : "OTHER",
-               fine ? "pass" : "FAIL");
+    table.row({fmt::format("{}", states), fmt::format("{}", controls), fmt::format("{}", knots),
+               fmt::format("{:.2f}", one.us), fmt::format("{:.2f}", two.us), fmt::format("{:.2f}", one.us / two.us),
+               same ? "same" : "OTHER", fine ? "pass" : "FAIL"});
   }
   return failed;
 }
