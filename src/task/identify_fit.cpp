@@ -160,8 +160,7 @@ Result<FitData> read_data(const Model& model, const maximal::Mechanism& mechanis
   if (std::isfinite(options.validate_from)) {
     if (const auto failure = hold_out(recordings, options.validate_from, options.to)) return *failure;
   }
-  constexpr double kAll = std::numeric_limits<double>::infinity();
-  if (const auto failure = hold_out(held_out, -kAll, kAll)) return *failure;
+  if (const auto failure = hold_out(held_out, options.from, options.to)) return *failure;
   return data;
 }
 
