@@ -36,6 +36,7 @@ class NamedGraph {
   }
 
   void add_variable(const std::string& name, const Eigen::VectorXd& value, const std::string& type) {
+    check_idle();
     if (keys_.contains(name)) raise(Failure::bad_input(fmt::format("variable {} is there already", quote(name))));
     if (value.size() == 0) raise(Failure::bad_input(fmt::format("variable {}: has no numbers", quote(name))));
     const Manifold manifold = manifold_of(type, static_cast<int>(value.size()));
@@ -90,7 +91,12 @@ class NamedGraph {
     keys_.emplace(name, key);
     names_.push_back(name);
   }
+  /// Refuses while another thread solves, or a factor asks within its own evaluation.
+  void check_idle() const {
+    if (busy_) throw std::runtime_error("this graph is being solved: it can be used when that has ended");
+  }
   Key key(const std::string& name) const {
+    check_idle();
     const auto found = keys_.find(name);
     if (found != keys_.end()) return found->second;
     raise(Failure::bad_input(fmt::format("unknown variable {}{}", quote(name), did_you_mean(name, names_))));
@@ -106,6 +112,19 @@ class NamedGraph {
   std::map<std::string, Key> keys_;
   std::vector<std::string> names_, coordinates_;
   std::shared_ptr<Raised> raised_ = std::make_shared<Raised>();
+  mutable bool busy_ = false;  // changed and read by who holds the interpreter's lock
+};
+
+/// Holds a graph while it is solved without the interpreter's lock.
+class Busy {
+ public:
+  explicit Busy(bool& busy) : busy_(busy) { busy_ = true; }
+  ~Busy() { busy_ = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  bool& busy_;
 };
 
 Noise noise_of(const std::optional<Eigen::MatrixXd>& given, int rows, const std::string& name) {
@@ -168,6 +187,7 @@ int NamedGraph::add_factor(const std::string& name, const py::function& function
 }
 
 py::dict NamedGraph::solve(const std::string& method, int iterations) {
+  check_idle();
   OptimizerOptions options;
   const std::map<std::string, Method> methods = {{"gauss-newton", Method::gauss_newton},
                                                  {"levenberg-marquardt", Method::levenberg_marquardt},
@@ -184,6 +204,7 @@ py::dict NamedGraph::solve(const std::string& method, int iterations) {
   options.progress = [&](double) { return !raised_->any() && !interruption.asked(); };
   std::optional<Result<Report>> solved;
   {
+    const Busy busy(busy_);
     const py::gil_scoped_release free;
     solved.emplace(optimize(graph_, values_, options));
   }
@@ -205,9 +226,11 @@ py::dict NamedGraph::solve(const std::string& method, int iterations) {
 }
 
 Eigen::MatrixXd NamedGraph::covariance(const std::vector<std::string>& variables) const {
+  check_idle();
   const std::vector<Key> wanted = keys(variables);
   std::optional<Result<Eigen::MatrixXd>> found;
   {
+    const Busy busy(busy_);
     const py::gil_scoped_release free;
     Result<Covariances> made = Covariances::make(graph_, values_);
     found.emplace(made ? made->joint(wanted) : Result<Eigen::MatrixXd>(made.failure()));
@@ -218,6 +241,7 @@ Eigen::MatrixXd NamedGraph::covariance(const std::vector<std::string>& variables
 
 /// "" if the derivatives of a factor agree with differences at the present values; else what is wrong.
 std::string NamedGraph::check(int factor, double tolerance) const {
+  check_idle();
   if (factor < 0 || factor >= graph_.size()) throw py::index_error("there is no such factor");
   const BoundFactor& f = graph_[factor];
   JacobianCheckOptions options;

@@ -72,6 +72,24 @@ class OwnFactors(Package):
         self.assertAlmostEqual(along @ graph.covariance("tip") @ along, 0.1**2, places=12)
         self.assertAlmostEqual(np.array([2, 3]) @ graph.covariance("tip") @ np.array([2, 3]), 0, delta=1e-9)
 
+    def test_not_used_while_it_is_solved(self):
+        graph = kinegraph.FactorGraph()
+        graph.variable("p", [2, 3])
+        solving = []
+
+        def looks_back(p):
+            if solving:
+                graph["p"] = [0, 0]
+            return p - [1, 1]
+
+        graph.add(looks_back, "p")
+        solving.append(True)
+        with self.assertRaisesRegex(RuntimeError, "is being solved"):
+            graph.solve()
+        solving.clear()
+        graph.solve()
+        np.testing.assert_allclose(graph["p"], [1, 1], atol=1e-9)
+
     def test_wrong_derivatives_are_found(self):
         graph = kinegraph.FactorGraph()
         graph.variable("p", [2, 3])
