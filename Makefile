@@ -12,7 +12,7 @@ SHELL := /bin/bash
 help:
 	@echo 'make demo     install the Debian packages, build, run the tour; results in out/demo'
 	@echo 'make test     install the Debian packages, build, run all tests'
-	@echo 'make bench    build and run the benchmarks, beside Pinocchio and MuJoCo (pip, in build/peers)'
+	@echo 'make bench    build and run the benchmarks beside their peers (Debian; pip, in build/peers); writes docs/performance.md; QUICK=1, ONLY=name'
 	@echo 'make experiments   the papers’ experiments, paper’s value beside ours; one page, out/experiments/index.html'
 	@echo 'make python   the Python package for /usr/bin/python3, in build/release/python (PYTHONPATH); elsewhere: pip install .'
 	@echo 'make viewer   rebuild the page of reports, viewer/dist/report.html, from its TypeScript (Node)'
@@ -42,7 +42,10 @@ demo: build/release/build.ninja
 	@cd out/demo && find . -type f -printf '  out/demo/%P  (%s bytes)\n' | sort
 
 # ctest's own status is not the answer: the summary counts, and fails if a test failed or none ran.
+# The readers are fuzzed too, where clang can be had: a fuzzer that cannot be built for another reason is a failure.
 test: build
+	@cmake/packages.sh fuzz || echo 'without clang the readers are not fuzzed' >&2
+	$(PYTHON) fuzz/run.py --only-build || test $$? = 77
 	@rm -f build/release/tests.xml
 	ctest --preset release --parallel $(TEST_JOBS) --output-junit tests.xml || true
 	@$(PYTHON) cmake/test_summary.py build/release/tests.xml
@@ -81,7 +84,7 @@ test-browser: viewer/node_modules/complete build/release/build.ninja
 	cmake --build --preset release --parallel $(JOBS) --target kinegraph
 	cd viewer && npm test
 
-# Pinocchio and MuJoCo, which dynamics_bench measures beside us. Where pip cannot get them it runs without.
+# Pinocchio, MuJoCo and Crocoddyl, measured beside us. Where pip cannot get them the benchmarks run without.
 PEERS := build/peers/venv
 peers:
 	@cmake/packages.sh build bench
@@ -90,14 +93,17 @@ peers:
 	  $(PEERS)/bin/pip install --quiet --disable-pip-version-check 'pin>=4.1,<5' 'mujoco>=3.3' && \
 	  touch $(PEERS)/complete; } || \
 	  echo 'pip could not install Pinocchio and MuJoCo: the benchmarks run without them' >&2
+	@test -f $(PEERS)/crocoddyl || { test -f $(PEERS)/complete && \
+	  $(PEERS)/bin/pip install --quiet --disable-pip-version-check 'crocoddyl>=3.2,<4' && touch $(PEERS)/crocoddyl; } || \
+	  echo 'pip could not install Crocoddyl: plan_bench runs without it' >&2
 
 bench: peers
 	cmake --preset bench -DKINEGRAPH_PEERS="$$(test -f $(PEERS)/complete && realpath $(PEERS))"
 	cmake --build --preset bench --parallel $(JOBS)
-	cmake --build --preset bench --target bench
+	$(PYTHON) -B bench/page.py build/bench/bench --peers $(PEERS) $(if $(QUICK),--quick) $(addprefix --only ,$(ONLY))
 
 experiments: build/release/build.ninja
-	cmake --build --preset release --parallel $(JOBS) --target experiments
+	$(if $(QUICK),KINEGRAPH_QUICK=1) cmake --build --preset release --parallel $(JOBS) --target experiments
 
 # The package for Debian's interpreter, with what draws and keeps logs. Another interpreter builds its own: pip install .
 python: build/release/build.ninja

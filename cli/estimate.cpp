@@ -168,11 +168,11 @@ task::EstimateOptions Estimate::read_options(OptionReader& reader) {
   task::EstimateOptions options;
   options.filter = filter_;
   if (!step_.empty()) {
-    options.step = reader.number("step", step_);
+    options.step = reader.seconds("step", step_);
     if (options.step <= 0) reader.fault("step", fmt::format("must be > 0, is {:g}", options.step));
   }
   if (!lag_.empty()) {
-    options.lag = reader.number("lag", lag_);
+    options.lag = reader.seconds("lag", lag_);
     if (options.lag < 0) reader.fault("lag", fmt::format("must be >= 0, is {:g}", options.lag));
   }
   options.window = static_cast<int>(reader.whole("window", window_, 2, kMost));

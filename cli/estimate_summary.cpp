@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRows = 40;
-
 template <class Row>
 int widest(const std::vector<Row>& rows, int least) {
   int width = least;

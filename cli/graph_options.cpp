@@ -59,14 +59,6 @@ void GraphOptions::declare(CLI::App& app) {
 
 namespace {
 
-void choose(OptionReader& reader, const std::string& field, const std::string& value,
-            const std::vector<std::string>& valid) {
-  if (std::find(valid.begin(), valid.end(), value) != valid.end()) return;
-  std::string list;
-  for (const std::string& v : valid) list += (list.empty() ? "" : ", ") + v;
-  reader.fault(field, fmt::format("must be one of {}, is {}{}", list, quote(value), did_you_mean(value, valid)));
-}
-
 /// What the end of a file's name says of its format; empty: nothing.
 std::string format_of(const std::string& extension) {
   if (extension == ".txt") return "text";
@@ -99,15 +91,15 @@ void GraphOptions::read(OptionReader& reader) {
   const bool integrator_given = !integrator.empty(), knots_given = !knots.empty();
   if (!integrator_given) integrator = "trapezoidal";
   if (!knots_given) knots = "3";
-  choose(reader, "problem", problem, {"inverse", "forward", "hybrid", "trajectory"});
-  if (!format.empty()) choose(reader, "format", format, {"svg", "dot", "json", "text"});
+  reader.choice("problem", problem, {"inverse", "forward", "hybrid", "trajectory"});
+  if (!format.empty()) reader.choice("format", format, {"svg", "dot", "json", "text"});
   format = choose_format(reader, out, format);
   const bool motion = problem == "trajectory";
   const bool show_given = !show.empty();
   if (show.empty()) show = motion ? "factors" : "dag";
-  choose(reader, "show", show, {"factors", "dag", "tree", "bayes"});
-  choose(reader, "integrator", integrator, {"euler", "trapezoidal", "hermite-simpson"});
-  if (!formulation.empty()) choose(reader, "formulation", formulation, {"natural", "independent", "screw"});
+  reader.choice("show", show, {"factors", "dag", "tree", "bayes"});
+  reader.choice("integrator", integrator, {"euler", "trapezoidal", "hermite-simpson"});
+  if (!formulation.empty()) reader.choice("formulation", formulation, {"natural", "independent", "screw"});
   knots_value = reader.whole("knots", knots, 2, 12);
   if (!after.empty()) {
     after_value = reader.whole("after", after, 0, 1000000);
@@ -123,7 +115,7 @@ void GraphOptions::read(OptionReader& reader) {
     if (ordering.empty()) ordering = "time";
     names = {"time", "colamd", "amd", "metis", "natural"};
   }
-  if (!ordering.empty()) choose(reader, "ordering", ordering, names);
+  if (!ordering.empty()) reader.choice("ordering", ordering, names);
   if (ordering == "custom" && custom.empty())
     reader.fault("order", "is missing: --order \"t1 F1 ...\" goes with custom");
   if (ordering != "custom" && !custom.empty() && !compare)

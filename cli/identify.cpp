@@ -206,25 +206,28 @@ task::IdentifyOptions Identify::read_options(OptionReader& reader) {
   const auto number = [&](const std::string& field, const std::string& text, double& value) {
     if (!text.empty()) value = reader.number(field, text);
   };
+  const auto time = [&](const std::string& field, const std::string& text, double& value) {
+    if (!text.empty()) value = reader.seconds(field, text);
+  };
   if (logs_.empty()) reader.fault("log", "is needed: a recording of the motion");
   if (free_.empty() && compare_.empty()) reader.fault("free", "is needed: what is not known");
   read_free(reader, options);
   if (!step_.empty()) {
-    options.step = reader.number("step", step_);
+    options.step = reader.seconds("step", step_);
     if (options.step <= 0) reader.fault("step", fmt::format("must be > 0, is {:g}", options.step));
   }
   options.fit = fit_;
   number("kappa", kappa_, options.kappa);
   number("compliance", compliance_, options.compliance);
-  number("relaxation", relaxation_, options.relaxation);
+  time("relaxation", relaxation_, options.relaxation);
   number("noise", noise_, options.noise);
-  number("from", from_, options.from);
-  number("to", to_, options.to);
-  number("validate-from", validate_from_, options.validate_from);
+  time("from", from_, options.from);
+  time("to", to_, options.to);
+  time("validate-from", validate_from_, options.validate_from);
   number("smoothing", smoothing_, options.smoothing);
   read_loss(reader, options);
   for (const std::string& text : horizons_) {
-    for (const std::string& one : split_list(text)) options.horizons.push_back(reader.number("horizon", one));
+    for (const std::string& one : split_list(text)) options.horizons.push_back(reader.seconds("horizon", one));
   }
   options.compare = split_list(compare_);
   options.richardson = richardson_;

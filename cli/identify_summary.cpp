@@ -13,8 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Found = task::IdentifySummary;
 
-constexpr std::size_t kMostRows = 40;
-
 /// A table for people: the first column and the last to the left, numbers to the right.
 class TextTable {
  public:

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/units.hpp"
 #include "kinegraph/expr/expression.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/io/text_file.hpp"
@@ -17,8 +18,19 @@
 
 namespace kinegraph::cli {
 
+void OptionReader::choice(const std::string& field, const std::string& text, const std::vector<std::string>& valid) {
+  if (std::find(valid.begin(), valid.end(), text) != valid.end()) return;
+  fault(field,
+        fmt::format("must be one of {}, is {}{}", fmt::join(valid, ", "), quote(text), did_you_mean(text, valid)));
+}
+
 void OptionReader::fault(const std::string& field, const std::string& rule) {
-  faults_.push_back({Severity::error, {}, fmt::format("{}: {}", field, rule)});
+  fault({Severity::error, {}, fmt::format("{}: {}", field, rule)});
+}
+
+void OptionReader::fault(const Diagnostic& found) {
+  const auto same = [&](const Diagnostic& told) { return to_string(told) == to_string(found); };
+  if (std::none_of(faults_.begin(), faults_.end(), same)) faults_.push_back(found);
 }
 
 double OptionReader::number(const std::string& field, const std::string& text) {
@@ -26,6 +38,18 @@ double OptionReader::number(const std::string& field, const std::string& text) {
   if (value) return *value;
   fault(field, value.failure().diagnostics.front().message);
   return std::nan("");
+}
+
+double OptionReader::seconds(const std::string& field, const std::string& text) {
+  const std::size_t end = text.find_first_not_of("+-.0123456789 eE");
+  const Unit* unit = end == std::string::npos ? nullptr : unit_at(std::string_view(text).substr(end));
+  if (unit && unit->quantity != "time" && end + unit->name.size() == text.size()) {
+    fault(field, fmt::format("expected a time (s, ms, us, min, h), found the unit of {} {}: {}",
+                             std::string_view("aeiou").find(unit->quantity[0]) == std::string::npos ? "a" : "an",
+                             unit->quantity, quote(text)));
+    return std::nan("");
+  }
+  return number(field, text);
 }
 
 long OptionReader::whole(const std::string& field, const std::string& text, long least, long most) {

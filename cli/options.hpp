@@ -19,12 +19,15 @@ namespace kinegraph::cli {
 /// field and the rule: "step: must be > 0, is -0.001".
 class OptionReader {
  public:
-  double number(const std::string& field, const std::string& text);  ///< with a unit or a formula: "30deg", "pi/4"
+  double number(const std::string& field, const std::string& text);   ///< with a unit or a formula: "30deg", "pi/4"
+  double seconds(const std::string& field, const std::string& text);  ///< the same; a unit must be of time
   long whole(const std::string& field, const std::string& text, long least, long most);
   /// "name=value"
   std::pair<std::string, double> setting(const std::string& field, const std::string& text);
+  void choice(const std::string& field, const std::string& text,
+              const std::vector<std::string>& valid);  ///< one of these
   void fault(const std::string& field, const std::string& rule);
-  void fault(const Diagnostic& found) { faults_.push_back(found); }
+  void fault(const Diagnostic& found);  ///< once, if the same is told twice
 
   bool ok() const { return faults_.empty(); }
   Failure failure() const { return {Failure::Kind::bad_input, faults_}; }

@@ -20,6 +20,19 @@ TEST(OptionReader, NumbersCarryUnits) {
   EXPECT_TRUE(reader.ok());
 }
 
+TEST(OptionReader, TimesHaveNoOtherUnit) {
+  OptionReader reader;
+  EXPECT_DOUBLE_EQ(reader.seconds("time", "2 min"), 120);
+  EXPECT_DOUBLE_EQ(reader.seconds("time", "1e-3"), 1e-3);
+  EXPECT_DOUBLE_EQ(reader.seconds("time", "3*20ms"), 0.06);
+  EXPECT_TRUE(reader.ok()) << faults(reader);
+  reader.seconds("time", "5kg");
+  reader.seconds("step", "1e-3 deg");
+  EXPECT_EQ(faults(reader),
+            "error: time: expected a time (s, ms, us, min, h), found the unit of a mass: '5kg'\n"
+            "error: step: expected a time (s, ms, us, min, h), found the unit of an angle: '1e-3 deg'");
+}
+
 TEST(OptionReader, KeepsEveryFaultWithFieldAndRule) {
   OptionReader reader;
   reader.number("step", "abc");

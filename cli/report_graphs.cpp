@@ -12,7 +12,7 @@ namespace kinegraph::cli {
 namespace {
 
 constexpr int kKnots = 5;
-constexpr std::size_t kMostDrawn = 400;  ///< nodes of a graph that is drawn unasked
+constexpr std::size_t kMostUnasked = 400;  ///< nodes of a graph that is drawn unasked
 
 }  // namespace
 
@@ -27,7 +27,7 @@ std::optional<report::TrajectoryGraph> motion_picture(const Model& model, const 
     const auto chain = task::motion_chain(model, formulation, known ? integrator : "trapezoidal");
     if (chain) graph = report::trajectory_graph(**chain, kKnots);
   }
-  if (graph && graph->variables.size() + graph->factors.size() > kMostDrawn) graph.reset();
+  if (graph && graph->variables.size() + graph->factors.size() > kMostUnasked) graph.reset();
   return graph;
 }
 
@@ -40,7 +40,7 @@ std::vector<nlohmann::ordered_json> instant_pictures(const Model& model, const s
   const auto given = task::given_of(**tree, problem, known);
   if (!given) return pictures;
   const build::ScrewProblem graph = build::screw_problem(*tree, *given, false);
-  if (graph.variables.size() + graph.factors.size() > kMostDrawn) return pictures;
+  if (graph.variables.size() + graph.factors.size() > kMostUnasked) return pictures;
   const std::string name = ordering.empty() || ordering == "best" ? (problem == "inverse" ? "rnea" : "aba") : ordering;
   const auto order = build::screw_order(graph, name, {});
   if (!order) return pictures;

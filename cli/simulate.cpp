@@ -165,6 +165,9 @@ Failure Simulate::check_applies(bool robot) const {
   if (!robot) {
     if (poses_) reader.fault("poses", "is for robots and --formulation screw or maximal");
     if (compiled_) reader.fault("compiled", "is for robots and --formulation screw");
+    for (const auto& [name, option] : of_graphs_only_) {
+      if (method_ == "step" && option->count() > 0) reader.fault(name, "has no meaning with --method step");
+    }
     return reader.failure();
   }
   for (const auto& [name, option] : of_graphs_only_) {
@@ -182,11 +185,11 @@ Failure Simulate::check_applies(bool robot) const {
 task::SimulateOptions Simulate::read_options(OptionReader& reader) {
   constexpr long kMost = std::numeric_limits<int>::max();
   task::SimulateOptions options;
-  options.time = reader.number("time", time_);
-  options.step = reader.number("step", step_);
+  options.time = reader.seconds("time", time_);
+  options.step = reader.seconds("step", step_);
   options.formulation = formulation_;
   options.compliance = reader.number("compliance", compliance_);
-  options.relaxation = reader.number("relaxation", relaxation_);
+  options.relaxation = reader.seconds("relaxation", relaxation_);
   options.method = method_;
   options.integrator = integrator_;
   options.weights = weights_;

@@ -12,8 +12,6 @@ namespace {
 
 using Excess = task::SpatialDynamicsSummary::Excess;
 
-constexpr std::size_t kMostRows = 40;
-
 std::vector<std::string> orderings() {
   std::vector<std::string> names{"best"};
   for (const std::string& name : build::screw_order_names()) {

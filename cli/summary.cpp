@@ -83,7 +83,7 @@ std::vector<std::pair<std::string, std::string>> Summary::facts() const {
 }
 
 std::string position_table(const Trajectory& trajectory, const std::string& title) {
-  constexpr int kMostColumns = 8, kMostRows = 40;
+  constexpr int kMostColumns = 8;
   std::vector<int> shown;
   for (int i = 0; i < trajectory.series(); ++i) {
     const std::string& name = trajectory.names()[i];
@@ -91,7 +91,7 @@ std::string position_table(const Trajectory& trajectory, const std::string& titl
       shown.push_back(i);
   }
   const int columns = std::min(trajectory.samples(), kMostColumns);
-  const int rows = std::min(static_cast<int>(shown.size()), kMostRows);
+  const int rows = static_cast<int>(std::min(shown.size(), kMostRows));
   int width = 4;
   for (int r = 0; r < rows; ++r) width = std::max(width, characters(trajectory.names()[shown[r]]));
 

@@ -10,6 +10,8 @@
 
 namespace kinegraph::cli {
 
+inline constexpr std::size_t kMostRows = 40;  ///< of a table that people read; all are in --json
+
 /// What a verb found, told once: to people as aligned text with units, to machines as JSON in SI units.
 class Summary {
  public:

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "kinegraph/base/checksum.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/ensemble/study_file.hpp"
 #include "kinegraph/ensemble/table.hpp"
@@ -33,7 +34,7 @@ class Sweep final : public Verb {
            "  mpirun -n 64 kinegraph sweep tolerance.yaml          across machines; the same table, bit for bit\n"
            "  kinegraph sweep tolerance.yaml --paths               all outputs that the study could ask for\n"
            "  kinegraph sweep tolerance.yaml --case 17             the command that case 17 is\n\n"
-           "MODEL is a study file:\n"
+           "STUDY is a file:\n"
            "  verb: simulate\n"
            "  model: fourbar.yaml               # relative to the study; so are files among the options\n"
            "  options: {time: 2, step: 1ms, set: {theta.v: 60rpm}}\n"
@@ -58,7 +59,7 @@ class Sweep final : public Verb {
            "not depend on the number of threads or processes. Memory does not grow with the number of cases.\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("MODEL", common_.model, "the study: a YAML file");
+    app.add_option("MODEL", common_.model, "the study: a YAML file")->type_name("STUDY");
     app.add_option("--out", common_.out, "the table, a row per case; default STUDY.csv in this folder")
         ->type_name("FILE.csv");
     app.add_option("--json", common_.json, "write the statistics for machines; - is standard output")
@@ -104,8 +105,8 @@ std::vector<std::string> content(const ensemble::Study& study, const SweepCases&
 }
 
 std::uint64_t fingerprint(const std::vector<std::string>& lines) {
-  std::uint64_t sum = ensemble::checksum("");
-  for (const std::string& line : lines) sum = ensemble::checksum(line + "\n", sum);
+  std::uint64_t sum = checksum("");
+  for (const std::string& line : lines) sum = checksum(line + "\n", sum);
   return sum;
 }
 
@@ -293,7 +294,7 @@ Done Sweep::show(const ensemble::Study& study, SweepCases& cases) {
 Done Sweep::run() {
   OptionReader reader;
   if (!progress_.empty()) {
-    log_every_ = reader.number("progress", progress_);
+    log_every_ = reader.seconds("progress", progress_);
     if (!(log_every_ > 0)) reader.fault("progress", "must be > 0, is " + progress_);
   }
   if (!common_.threads.empty()) threads_ = static_cast<int>(reader.whole("threads", common_.threads, 1, 4096));

@@ -10,6 +10,7 @@ struct Unit {
   std::string_view name;
   double si;
   std::string_view meaning;
+  std::string_view quantity;  ///< "length"
 };
 
 /// All of them; docs/formats.md lists the same.

@@ -4,9 +4,9 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/machine_numbers.hpp"
 #include "kinegraph/identify/reading_tracks.hpp"
 #include "kinegraph/identify/run.hpp"
@@ -28,7 +28,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kTurn = 2 * std::numbers::pi;
 constexpr double kLoops = 1e4, kReadings = 1e2;  // weights beside that of q̂
 constexpr double kStage = 0.1;                   // rad, m over lengths: how far readings are led at once
 constexpr double kLongest = 0.3;                 // the same: of one Gauss-Newton step

@@ -9,10 +9,10 @@
 namespace kinegraph::identify {
 namespace {
 
-constexpr double kStep = 1e-3;      // of differences, over what is typical: truncation and rounding are 1e-12 both
-constexpr double kNothing = 1e-10;  // slopes below this, over the number's magnitude, are rounding
-constexpr double kConstant = 1e-8;  // changes of slopes below this are none
-constexpr double kProbe = 0.1;      // how far, over what is typical, slopes are compared
+constexpr double kStep = 1e-3;        // of differences, over what is typical: truncation and rounding are 1e-12 both
+constexpr double kFlatSlope = 1e-10;  // slopes below this, over the number's magnitude, are rounding
+constexpr double kConstant = 1e-8;    // changes of slopes below this are none
+constexpr double kProbe = 0.1;        // how far, over what is typical, slopes are compared
 
 /// "gyro.bias" of a sensor called gyro.
 bool names(const std::string& setting, const std::string& sensor, const char* quantity) {
@@ -152,7 +152,7 @@ Result<Eigen::VectorXd> MachineNumbers::column(const Eigen::VectorXd& s, const E
       continue;
     }
     for (int k = 0; k < slope.size(); ++k) {
-      if (std::abs(slope[k]) * typical_[setting] < kNothing * magnitude_[k]) slope[k] = 0;
+      if (std::abs(slope[k]) * typical_[setting] < kFlatSlope * magnitude_[k]) slope[k] = 0;
     }
     return slope;
   }

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/expected_reading.hpp"
 
 namespace kinegraph::identify {
 namespace {
 
 using Eigen::VectorXd;
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kTurn = 6.283185307179586;
 
 /// What is left of a difference of angles that are read modulo a turn; 0: no angles.
 double shorter_way(double angle, double turn) { return turn > 0 ? angle - turn * std::round(angle / turn) : angle; }
@@ -52,7 +49,7 @@ class ErrorSum {
   bool empty() const { return seen_.empty(); }
 
   ChannelError error(const SensorChannel& channel) const {
-    ChannelError out{channel.name, channel.unit, static_cast<long>(seen_.size()), kNone, kNone, kNone};
+    ChannelError out{channel.name, channel.unit, static_cast<long>(seen_.size()), kNan, kNan, kNan};
     if (seen_.empty()) return out;
     double mean = 0, spread = 0;
     for (const double y : seen_) mean += y;
@@ -238,7 +235,7 @@ Replay Predictor::replay() {
 
 std::vector<ChannelError> Predictor::ahead(double horizon, int every, const std::vector<double>* starts) {
   Implementation& is = *implementation_;
-  std::vector<double> last(is.errors.size(), kNone);  // readings before the forecast
+  std::vector<double> last(is.errors.size(), kNan);  // readings before the forecast
   std::vector<double> before;
   int seen = 0;
   for (int k = 0; k < is.steps(); k += std::max(every, 1)) {

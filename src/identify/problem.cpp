@@ -3,8 +3,8 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/problem_implementation.hpp"
 #include "kinegraph/identify/state_filter.hpp"
 
@@ -14,8 +14,6 @@ namespace {
 using Eigen::Matrix3d;
 using maximal::Mechanism;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kWildStep = 1e4;  // rad and m, of a replay that is lost
 
 }  // namespace
@@ -33,7 +31,7 @@ Problem::Implementation::Implementation(const Model& model, std::shared_ptr<cons
       between(mechanism->tangent() / 6),
       n(mechanism->tangent()),
       grips(mechanism->freedoms().size() * static_cast<std::size_t>(steps()), maximal::Grip::none),
-      plain(run.readings.size(), {kNone, kNone, kNone, kNone, kNone, kNone}),
+      plain(run.readings.size(), {kNan, kNan, kNan, kNan, kNan, kNan}),
       impulses(n, steps()),
       after(n),
       change(n),
@@ -126,7 +124,7 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
   for (int k = 0; k < steps(); ++k) {
     const double* q = pose(poses, k);
     next->set(q, pose(poses, k + 1), length(k), slopes);
-    if (!step_residual(q, *before, *next, k)) return lost_step = k, kInfinite;
+    if (!step_residual(q, *before, *next, k)) return lost_step = k, kInfinity;
     if (slopes) step_rows(*before, *next, k), sink(k, RowKind::step, rows);
     rows.clear();
     double fraction = -1;
@@ -145,7 +143,7 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
     std::swap(before, next);
   }
   if (!hard) cost += impulse_cost;
-  return std::isfinite(cost) ? cost : kInfinite;
+  return std::isfinite(cost) ? cost : kInfinity;
 }
 
 template <class Sink>
@@ -238,7 +236,7 @@ void Problem::follow(const MachinePoint& machine, std::vector<double>& poses) {
     const double h = all.length(k);
     if (!all.step.advance(q, v.data(), all.run.input[k], grip, all.after.data()) ||
         !(Eigen::Map<const Eigen::VectorXd>(all.after.data(), all.n).lpNorm<Eigen::Infinity>() * h < kWildStep)) {
-      std::fill(poses.begin() + (q - poses.data()) + stored, poses.end(), kNone);
+      std::fill(poses.begin() + (q - poses.data()) + stored, poses.end(), kNan);
       return;
     }
     v = Eigen::Map<const Eigen::VectorXd>(all.after.data(), all.n);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/problem_joint.hpp"
 #include "kinegraph/mechanics/sensor/screw_places.hpp"
 #include "kinegraph/model/planar_robot.hpp"
@@ -15,8 +16,6 @@ using maximal::BodyNumbers;
 using maximal::Freedom;
 using maximal::Joint;
 using maximal::Mechanism;
-
-constexpr double kTurn = 6.283185307179586;
 
 Loss loss_of(const Weights& weights) {
   const double k = weights.loss_scale > 0 ? weights.loss_scale : 3;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <set>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/run_inputs.hpp"
 #include "kinegraph/mechanics/maximal/conversion.hpp"
 #include "kinegraph/mechanics/sensor/screw_places.hpp"
@@ -19,7 +19,6 @@
 namespace kinegraph::identify {
 namespace {
 
-constexpr double kTurn = 2 * std::numbers::pi;
 constexpr double kDefaultNoise = 1e-3;
 constexpr double kSameTime = 1e-6;  // of a step: readings so near to a knot are at it
 constexpr int kFewestSteps = 3;
@@ -81,7 +80,7 @@ class RunReader {
       return;
     }
     for (int i = 0; i < static_cast<int>(model.robot.joints.size()); ++i) {
-      const Joint& joint = model.robot.joints[i];
+      const kinegraph::Joint& joint = model.robot.joints[i];
       const auto positions = position_names(joint.name, joint.type), rates = velocity_names(joint.name, joint.type);
       const bool quaternion = positions.size() != rates.size();
       for (int f = 0; f < static_cast<int>(rates.size()); ++f) {

@@ -4,16 +4,14 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/machines_test.hpp"
 #include "kinegraph/identify/run_inputs.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
 namespace kinegraph::identify {
 namespace {
-
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 std::shared_ptr<const maximal::Mechanism> mechanism_of(const Model& model) {
   return *maximal::Mechanism::make(*robot_of(model, PlanarForces::kept));
@@ -90,7 +88,7 @@ TEST(ReadRuns, AnglesGoOnOverTurnsAndReadingsMayBeMissing) {
   const auto wrapped = [](double x) { return std::remainder(x, 2 * std::numbers::pi); };
   const Result<Recordings> runs =
       read(model, table({"shoulder.q", "elbow.q"}, even(0.01, 400), [&](int s, double t) {
-             return s == 0 ? wrapped(5 * t) : std::fmod(t, 0.02) < 0.005 || std::fmod(t, 0.02) > 0.015 ? t : kMissing;
+             return s == 0 ? wrapped(5 * t) : std::fmod(t, 0.02) < 0.005 || std::fmod(t, 0.02) > 0.015 ? t : kNan;
            }));
   ASSERT_TRUE(runs.ok()) << runs.failure().to_string();
   int of_elbow = 0;
@@ -122,7 +120,7 @@ TEST(ReadRuns, APartOfAnUnevenRecording) {
 
 TEST(ReadRuns, MeansOfStraightLines) {
   // a step at 1 s within 0.5 … 1.5, then held
-  const std::vector<double> means = means_over({0, 1, 1, 2}, {0, 0, kMissing, 4}, {-1, 0.5, 1.5, 2.5});
+  const std::vector<double> means = means_over({0, 1, 1, 2}, {0, 0, kNan, 4}, {-1, 0.5, 1.5, 2.5});
   ASSERT_EQ(means.size(), 3u);
   EXPECT_NEAR(means[0], 0, 1e-15);
   EXPECT_NEAR(means[1], 0.5, 1e-15);  // ∫₁^1.5 4 (t − 1) dt

@@ -21,11 +21,11 @@
 namespace kinegraph {
 namespace {
 
-constexpr std::size_t kMostFaults = 20;
+constexpr std::size_t kMostCsvFaults = 20;
 constexpr std::size_t kMostColumns = 100'000;
 constexpr int kRowsPerReport = 1 << 15;
 
-struct Field {
+struct CsvField {
   std::string_view text;
   std::size_t offset = 0;  ///< in its line, of the first character
 };
@@ -65,7 +65,7 @@ class TableReader {
   std::size_t bytes_;
 
   bool started_ = false, comma_ = false;
-  std::vector<Field> fields_;
+  std::vector<CsvField> fields_;
   std::vector<std::string> names_;  ///< per column of the file
   std::vector<int> series_;         ///< per column: its series; −1 the time, −2 left out
   std::vector<char> optional_;      ///< per column: its fields may be empty
@@ -82,7 +82,7 @@ void TableReader::fault(std::string_view line, std::size_t offset, std::string m
 
 Result<Trajectory> TableReader::read() {
   std::string_view line;
-  while (faults_.size() < kMostFaults && lines_.next(line)) {
+  while (faults_.size() < kMostCsvFaults && lines_.next(line)) {
     if (lines_.line() == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
     const std::string_view content = trimmed(line);
     if (content.empty() || content.front() == '%' || content.front() == '#') continue;
@@ -107,7 +107,7 @@ Result<Trajectory> TableReader::finish() {
   if (lines_.stopped()) return Failure::interrupted();
   if (lines_.too_long()) {
     fault({}, 0, fmt::format("the line is longer than {} MB; this is no table", LineReader::kLongestLine / 1'000'000));
-  } else if (faults_.size() >= kMostFaults) {
+  } else if (faults_.size() >= kMostCsvFaults) {
     faults_.push_back({Severity::error, {name_, lines_.line(), 1}, "too many faults, the rest is not read"});
   } else if (faults_.empty() && !started_) {
     faults_.push_back(
@@ -154,7 +154,7 @@ bool TableReader::first_row(std::string_view line) {
   }
   std::vector<std::string> names = options_.columns;
   if (names.empty()) {
-    for (const Field& field : fields_) names.emplace_back(field.text);
+    for (const CsvField& field : fields_) names.emplace_back(field.text);
   } else if (names.size() != fields_.size()) {
     fault(line, fields_[0].offset,
           fmt::format("the table has {} columns, --columns names {}", fields_.size(), names.size()));
@@ -186,7 +186,7 @@ bool TableReader::sound_names(std::string_view line, const std::vector<std::stri
     return false;
   }
   std::unordered_map<std::string_view, std::size_t> seen;
-  for (std::size_t c = 0; c < names.size() && faults_.size() < kMostFaults; ++c) {
+  for (std::size_t c = 0; c < names.size() && faults_.size() < kMostCsvFaults; ++c) {
     if (const auto message = column_fault(names[c], c, seen)) fault(line, fields_[c].offset, *message);
   }
   return faults_.empty();
@@ -194,7 +194,7 @@ bool TableReader::sound_names(std::string_view line, const std::vector<std::stri
 
 /// Columns that are left out, or refused: the rows are read all the same, so that all faults are told at once.
 void TableReader::judge_columns(std::string_view line, std::vector<std::string>& names) {
-  for (std::size_t c = 1; c < names.size() && faults_.size() < kMostFaults; ++c) {
+  for (std::size_t c = 1; c < names.size() && faults_.size() < kMostCsvFaults; ++c) {
     if (names[c] == "-") continue;
     const int column = characters(line.substr(0, std::min(fields_[c].offset, line.size()))) + 1;
     ColumnUse use = options_.judge(names[c], {name_, lines_.line(), column});

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLargestFile = 100'000'000, kMostTriangles = 500'000;
+constexpr std::size_t kLargestMesh = 100'000'000, kMostTriangles = 500'000;
 
 std::uint32_t word(const char* bytes) {
   std::uint32_t value = 0;
@@ -173,8 +173,8 @@ std::vector<float> read_mesh(const std::string& name, const fs::path& folder, co
   std::string kind = path.extension().string();
   for (char& c : kind) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
   if (kind != ".stl" && kind != ".obj") return {};
-  const Result<std::string> bytes = io::read_text_file(path, kLargestFile);
-  if (!bytes || bytes->size() > kLargestFile) return {};
+  const Result<std::string> bytes = io::read_text_file(path, kLargestMesh);
+  if (!bytes || bytes->size() > kLargestMesh) return {};
   return kind == ".stl" ? io::parse_stl(*bytes) : io::parse_obj(*bytes);
 }
 

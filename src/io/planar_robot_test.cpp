@@ -3,15 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <numbers>
-
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "test/shared.hpp"
 
 namespace kinegraph {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 Model planar(const std::string& text) {
   Result<Model> model = parse_planar_yaml(text, "m.yaml");

@@ -13,8 +13,8 @@ namespace {
 
 using Node = pugi::xml_node;
 
-const std::vector<std::string> kJointTypes = {"revolute", "continuous", "prismatic", "screw",  "universal",
-                                              "ball",     "fixed",      "revolute2", "gearbox"};
+const std::vector<std::string> kSdfJointTypes = {"revolute", "continuous", "prismatic", "screw",  "universal",
+                                                 "ball",     "fixed",      "revolute2", "gearbox"};
 
 constexpr int kMostFrames = 4000;  // libsdformat's time grows with their square: half a minute for so many
 
@@ -30,9 +30,9 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin));
 }
 
-class Names {
+class NameCheck {
  public:
-  Names(const XmlTree& tree, Findings& findings) : tree_(tree), findings_(findings) {}
+  NameCheck(const XmlTree& tree, Findings& findings) : tree_(tree), findings_(findings) {}
 
   void run() {
     // First of all: what follows takes its time for each.
@@ -102,10 +102,10 @@ class Names {
   void joint(Node scope, Node joint) {
     const std::string name = "joint " + quote(name_of(joint));
     if (const auto type = joint.attribute("type")) {
-      const bool known = std::find(kJointTypes.begin(), kJointTypes.end(), type.value()) != kJointTypes.end();
+      const bool known = std::find(kSdfJointTypes.begin(), kSdfJointTypes.end(), type.value()) != kSdfJointTypes.end();
       if (!known) {
         findings_.error(tree_.where_value(type), fmt::format("{}: unknown type {}{}", name, quote(type.value()),
-                                                             did_you_mean(type.value(), kJointTypes)));
+                                                             did_you_mean(type.value(), kSdfJointTypes)));
       }
     }
     std::string ends[2];
@@ -195,6 +195,6 @@ class Names {
 
 }  // namespace
 
-void check_sdf_names(const XmlTree& tree, Findings& findings) { Names(tree, findings).run(); }
+void check_sdf_names(const XmlTree& tree, Findings& findings) { NameCheck(tree, findings).run(); }
 
 }  // namespace kinegraph::io

@@ -3,15 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <numbers>
 #include <sstream>
 
+#include "kinegraph/base/numbers.hpp"
 #include "test/shared.hpp"
 
 namespace kinegraph {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream stream(path);

@@ -13,10 +13,10 @@
 namespace kinegraph {
 namespace {
 
-constexpr std::size_t kLargestFile = 10'000'000;
-constexpr std::size_t kMostFaults = 20;
+constexpr std::size_t kLargestSettings = 10'000'000;
+constexpr std::size_t kMostSettingFaults = 20;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_setting(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
@@ -28,7 +28,7 @@ class SettingsParser {
 
   Result<std::vector<FileSetting>> parse() {
     std::string_view line;
-    while (faults_.size() < kMostFaults && lines_.next(line)) take(line);
+    while (faults_.size() < kMostSettingFaults && lines_.next(line)) take(line);
     if (!faults_.empty()) return Failure{Failure::Kind::bad_input, std::move(faults_)};
     return std::move(settings_);
   }
@@ -39,14 +39,14 @@ class SettingsParser {
   }
 
   void take(std::string_view line) {
-    const std::string_view content = trimmed(line.substr(0, line.find('#')));
+    const std::string_view content = trimmed_setting(line.substr(0, line.find('#')));
     if (content.empty()) return;
     const std::size_t equals = content.find('=');
-    const std::string_view name = trimmed(content.substr(0, equals));
+    const std::string_view name = trimmed_setting(content.substr(0, equals));
     if (equals == std::string_view::npos || name.empty()) {
       return fault(at(line, content), "expected name = value, found " + quote(content));
     }
-    const std::string_view text = trimmed(content.substr(equals + 1));
+    const std::string_view text = trimmed_setting(content.substr(equals + 1));
     if (text.empty()) return fault(at(line, content.substr(equals)), "expected a value after =");
     const Location where = at(line, name);
     const Result<double> value = parse_number(std::string(text), at(line, text));
@@ -79,10 +79,10 @@ Result<std::vector<FileSetting>> parse_settings(const std::string& text, const s
 }
 
 Result<std::vector<FileSetting>> read_settings_file(const std::filesystem::path& path) {
-  const Result<std::string> text = io::read_text_file(path, kLargestFile);
+  const Result<std::string> text = io::read_text_file(path, kLargestSettings);
   if (!text) return text.failure();
-  if (text->size() > kLargestFile) {
-    return Failure::bad_input({path.string(), 0, 0}, fmt::format("is larger than {} bytes", kLargestFile));
+  if (text->size() > kLargestSettings) {
+    return Failure::bad_input({path.string(), 0, 0}, fmt::format("is larger than {} bytes", kLargestSettings));
   }
   return parse_settings(*text, path.string());
 }

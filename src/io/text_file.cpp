@@ -18,7 +18,7 @@ int read_all(int descriptor, std::size_t largest, std::string& text) {
   while (text.size() <= largest) {
     const std::size_t before = text.size();
     text.resize(before + std::min(kChunk, largest + 1 - before));
-    const ssize_t got = read(descriptor, text.data() + before, text.size() - before);
+    const ssize_t got = ::read(descriptor, text.data() + before, text.size() - before);
     text.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
     if (got == 0) return 0;
     if (got < 0 && errno != EINTR) return errno;

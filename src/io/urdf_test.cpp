@@ -4,12 +4,11 @@
 
 #include <cmath>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/io/link_tree.hpp"
 
 namespace kinegraph {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 Model read(const std::string& elements, const ReadOptions& options = {}) {
   const Result<Model> model = parse_urdf("<robot name=\"r\">\n" + elements + "</robot>\n", "r.urdf", options);

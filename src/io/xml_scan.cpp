@@ -17,7 +17,7 @@ bool starts_name(char c) {
 }
 bool continues_name(char c) { return starts_name(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; }
 
-struct Refusal {
+struct XmlRefusal {
   std::size_t offset;
   std::string message;
 };
@@ -42,7 +42,7 @@ class Scanner {
                                                 quote(open_.back().name), shown(open_.back().name)));
       }
       if (!rooted_) refuse(0, "no element: not an XML file");
-    } catch (Refusal& refusal) {
+    } catch (XmlRefusal& refusal) {
       result_.faults.push_back({refusal.offset, std::move(refusal.message)});
     }
     return std::move(result_);
@@ -56,7 +56,7 @@ class Scanner {
   };
 
   [[noreturn]] static void refuse(std::size_t offset, std::string message) {
-    throw Refusal{offset, std::move(message)};
+    throw XmlRefusal{offset, std::move(message)};
   }
   static std::string shown(std::string_view name) {
     const std::string quoted = quote(name);

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
+
+#include "kinegraph/base/numbers.hpp"
 
 namespace kinegraph::linear {
 namespace {
@@ -26,7 +27,6 @@ using Eigen::VectorXd;
 // distance each time.
 
 constexpr int kIterations = 60;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRegularisation = 1e-12;  // of the diagonal of S
 constexpr double kGap = 1e-11;             // of μ, which starts at 1
 constexpr double kResidual = 1e-9;         // of the gradient against what it is expected to be

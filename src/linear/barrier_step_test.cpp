@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/base/random.hpp"
 
 namespace kinegraph::linear {
@@ -15,7 +16,6 @@ using Eigen::Matrix2d;
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 BarrierProblem unbounded(const MatrixXd& S, const VectorXd& g) {
   BarrierProblem problem;

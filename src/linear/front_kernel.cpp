@@ -12,7 +12,7 @@ namespace kinegraph::linear {
 // four k at a time, which is where the time goes and what vectorises.
 namespace {
 
-constexpr int kBlock = 32;
+constexpr int kPanel = 32;
 
 /// a[i] −= Σₖ l[k][i] y[k] for i < rows; column k of l starts at l + k stride.
 inline void update_column(double* __restrict a, int rows, const double* __restrict l, int stride, const double* y,
@@ -42,7 +42,7 @@ class FrontElimination {
 
   void run() {
     for (int from = 0; from < f_.pivots;) {
-      int to = std::min(from + kBlock, f_.pivots);
+      int to = std::min(from + kPanel, f_.pivots);
       if (to < f_.pivots && kinds_[to] == PivotKind::pair_second) ++to;
       for (int k = from; k < to;) k += kinds_[k] == PivotKind::single ? single(k, to) : pair(k, to);
       for (int j = to; j < f_.pivots; ++j) update(column(j) + j, j, from, to);
@@ -98,7 +98,7 @@ class FrontElimination {
   }
 
   void update(double* target, int j, int from, int to) const {
-    double y[kBlock + 1];
+    double y[kPanel + 1];
     for (int k = from; k < to; ++k) {
       const double l = column(k)[j];
       y[k - from] = f_.diagonal[k] * l;

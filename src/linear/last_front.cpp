@@ -15,8 +15,8 @@
 namespace kinegraph::linear {
 namespace {
 
-constexpr double kRank = 1e-10;     // of the largest diagonal entry of R
-constexpr double kNothing = 1e-12;  // of what a row's numbers have been: all of the block is round-off
+constexpr double kRank = 1e-10;         // of the largest diagonal entry of R
+constexpr double kAllRoundOff = 1e-12;  // of what a row's numbers have been: all of the block is round-off
 
 /// The reflection that takes x (n ≥ 1 numbers) to a multiple of the first unit vector: I − β v vᵀ, v₀ = 1. On return x
 /// holds the multiple and, behind it, v.
@@ -125,7 +125,7 @@ void LastFront::scale(const double* history) {
         for (const double *x = column_at(c) + begin, *e = column_at(c) + end; x != e; ++x)
           largest = std::max(largest, std::abs(*x));
       }
-      const bool nothing = sweep == 0 && largest <= kNothing * history[b];
+      const bool nothing = sweep == 0 && largest <= kAllRoundOff * history[b];
       const double factor = largest > 0 && !nothing ? 1 / largest : 0;
       for (int c = 0; c < columns + (factor > 0); ++c) {
         for (double *x = column_at(c) + begin, *e = column_at(c) + end; x != e; ++x) *x *= factor;
@@ -137,7 +137,7 @@ void LastFront::scale(const double* history) {
       for (const double *x = column_at(static_cast<int>(begin)), *e = column_at(static_cast<int>(end)); x != e; ++x) {
         largest = std::max(largest, std::abs(*x));
       }
-      const double factor = largest > kNothing ? 1 / largest : 0;
+      const double factor = largest > kAllRoundOff ? 1 / largest : 0;
       for (std::size_t c = begin; c < end; ++c) column_scale_[c] *= factor;
       for (double *x = column_at(static_cast<int>(begin)), *e = column_at(static_cast<int>(end)); x != e; ++x)
         *x *= factor;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
+
+#include "kinegraph/base/numbers.hpp"
 
 namespace kinegraph::linear {
 
@@ -14,8 +15,6 @@ namespace kinegraph::linear {
 // which prove the matching cheapest among those of its size, and give the scaling rᵢ = exp uᵢ, cⱼ = exp vⱼ
 // (Duff and Koster, On algorithms for permuting large entries to the diagonal of a sparse matrix, 2001).
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Assignment {
  public:

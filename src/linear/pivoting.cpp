@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "kinegraph/base/numbers.hpp"
 
 namespace kinegraph::linear {
 
@@ -19,10 +20,9 @@ namespace kinegraph::linear {
 // fixed: later eliminations replay them without looking.
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kZero = 1e-14;  // a scaled entry this small is round-off
-constexpr double kGood = 4;      // a bound that needs no better
-constexpr int kLook = 8;         // how many more candidates to try for one
+constexpr double kZeroEntry = 1e-14;  // a scaled entry this small is round-off
+constexpr double kGood = 4;           // a bound that needs no better
+constexpr int kLook = 8;              // how many more candidates to try for one
 
 struct Choice {
   int first = -1, second = -1;  // places in the front; second < 0: 1×1
@@ -59,13 +59,13 @@ class DenseFront {
 
   Choice single(int c, int from) const {
     const double d = std::abs(at(c, c));
-    return {c, -1, d > kZero ? column_max(c, from) / d : kInfinity};
+    return {c, -1, d > kZeroEntry ? column_max(c, from) / d : kInfinity};
   }
 
   Choice pair(int c, int t, int from) const {
     const double p = at(c, c), q = at(c, t), r = at(t, t);
     const double det = std::abs(p * r - q * q), large = std::max(std::abs(p * r), q * q);
-    if (!(large > kZero * kZero) || det < 1e-2 * large) return {c, t, kInfinity};
+    if (!(large > kZeroEntry * kZeroEntry) || det < 1e-2 * large) return {c, t, kInfinity};
     const double mc = column_max(c, from, t), mt = column_max(t, from, c);
     return {c, t, std::max(std::abs(r) * mc + std::abs(q) * mt, std::abs(q) * mc + std::abs(p) * mt) / det};
   }
@@ -201,7 +201,7 @@ class PivotChooser {
     int k = 0;
     while (k < front.candidates) {
       const Choice choice = definite_ ? front.single(k, k) : find(front, k, root);
-      if (definite_ && !(front.at(k, k) > kZero)) return -1;
+      if (definite_ && !(front.at(k, k) > kZeroEntry)) return -1;
       if (choice.first < 0) break;
       take(front, k, choice, out);
       k += choice.second < 0 ? 1 : 2;
@@ -245,7 +245,7 @@ class PivotChooser {
     if (choice.second < 0) {
       const double s = scale_[front.rows[k]];
       push(out, front.rows[k], PivotKind::single, std::abs(front.at(k, k)) / (s * s));
-      if (std::abs(front.at(k, k)) > kZero) front.eliminate_single(k);
+      if (std::abs(front.at(k, k)) > kZeroEntry) front.eliminate_single(k);
       return;
     }
     front.swap(k + 1, choice.second == k ? choice.first : choice.second);

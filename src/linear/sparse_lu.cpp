@@ -15,7 +15,7 @@ namespace kinegraph::linear {
 // left in it.
 namespace {
 
-constexpr double kThreshold = 0.1;
+constexpr double kSparsePivotShare = 0.1;
 constexpr int kRowsLookedAt = 4;
 constexpr double kDropped = 1e-15;  // relative to the terms that cancelled
 
@@ -82,7 +82,7 @@ class SparseLu::Elimination {
     for (auto [count, i] : queue_) {
       if (best_row >= 0 && (looked == kRowsLookedAt || best_cost == 0)) break;
       ++looked;
-      const double enough = kThreshold * largest(rows_[i]);
+      const double enough = kSparsePivotShare * largest(rows_[i]);
       for (const Item& item : rows_[i]) {
         const double size = std::abs(item.value);
         if (size < enough) continue;

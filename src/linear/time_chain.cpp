@@ -31,7 +31,7 @@ double fold(int n, double* triangle, double* row, int first = 0) {
   return row[n] * row[n];
 }
 
-constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+constexpr double kUnitRoundOff = 4 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
@@ -191,7 +191,7 @@ void TimeChain::eliminate_knot(int k, double damping) {
 // A pivot that is rounding beside its column says nothing: its row is dropped. Rounding grows with the root of the
 // length of the chain.
 void TimeChain::note_undetermined(int k) {
-  const double tolerance = kRounding * (8 + std::sqrt(static_cast<double>(knots())));
+  const double tolerance = kUnitRoundOff * (8 + std::sqrt(static_cast<double>(knots())));
   double* row = slab(k) + solved_at_;
   for (int i = 0; i < n_; row += 2 * n_ - i + 1, ++i) {
     if (std::abs(row[0]) <= tolerance * norm_[i]) row[0] = 0;

@@ -10,7 +10,8 @@
 namespace kinegraph {
 namespace {
 
-constexpr double kRounding = 1e-6;  // of the largest principal inertia: what a file of seven digits can be wrong by
+constexpr double kInertiaRounding =
+    1e-6;  // of the largest principal inertia: what a file of seven digits can be wrong by
 
 /// A kind of warning: the first place, and how often it applies.
 struct Kind {
@@ -70,11 +71,11 @@ class RobotRules {
     const Vector3d moments = Eigen::SelfAdjointEigenSolver<Matrix3d>(inertia / size, Eigen::EigenvaluesOnly)
                                  .eigenvalues();  // ascending; scaled, so that nothing overflows
     if (!std::isfinite(size * moments[2])) return error(where, name + ": the inertia is too large for a number");
-    if (moments[0] < -kRounding) {
+    if (moments[0] < -kInertiaRounding) {
       return error(where,
                    fmt::format("{}: the inertia has a negative principal moment, {:.6g}", name, size * moments[0]));
     }
-    if (moments[0] + moments[1] >= moments[2] - kRounding) return;
+    if (moments[0] + moments[1] >= moments[2] - kInertiaRounding) return;
     std::string message = fmt::format(
         "{}: no body has the principal inertias {:.4g}, {:.4g} and {:.4g} (the largest is "
         "above the sum of the others)",

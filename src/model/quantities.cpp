@@ -11,8 +11,8 @@
 namespace kinegraph {
 namespace {
 
-constexpr int kTime = -1;     // the input of a law that is not a quantity
-constexpr int kUnknown = -2;  // no such name
+constexpr int kTime = -1;        // the input of a law that is not a quantity
+constexpr int kNoSuchName = -2;  // no such name
 constexpr int kCycleShown = 12;
 
 Location place_of(const Text& text, const Location& inside) { return text.verbatim ? inside : text.where; }
@@ -104,7 +104,7 @@ void Quantities::resolve(Quantity& quantity) {
   const auto& names = quantity.expression->variables();
   for (int i = 0; i < static_cast<int>(names.size()); ++i) {
     int input = find(names[i], quantity.spec.scope);
-    if (input == kUnknown && names[i] == "t") input = kTime;
+    if (input == kNoSuchName && names[i] == "t") input = kTime;
     quantity.inputs.push_back(input);
     if (input >= 0 || (input == kTime && quantity.law)) continue;
     quantity.state = State::failed;
@@ -125,12 +125,12 @@ int Quantities::find(const std::string& name, int scope) const {
     if (const auto own = local_.find({scope, name}); own != local_.end()) return own->second;
   }
   const auto found = global_.find(name);
-  return found == global_.end() || all_[found->second].law ? kUnknown : found->second;
+  return found == global_.end() || all_[found->second].law ? kNoSuchName : found->second;
 }
 
 void Quantities::warn_of_unit(const Quantity& quantity) {
   for (const std::string& unit : quantity.expression->divisor_units()) {
-    if (find(unit, quantity.spec.scope) == kUnknown) continue;
+    if (find(unit, quantity.spec.scope) == kNoSuchName) continue;
     error(quantity.text->where, fmt::format("'/{}' is part of a unit here, but {} is also a parameter; put spaces "
                                             "around '/' to divide by it",
                                             unit, quote(unit)));

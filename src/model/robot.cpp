@@ -10,9 +10,9 @@ struct TypeFacts {
   int stored, freedoms;
 };
 
-constexpr TypeFacts kTypes[] = {{"fixed", 0, 0}, {"revolute", 1, 1},  {"continuous", 1, 1},  {"prismatic", 1, 1},
-                                {"screw", 1, 1}, {"universal", 2, 2}, {"cylindrical", 2, 2}, {"planar", 3, 3},
-                                {"ball", 4, 3},  {"floating", 7, 6}};
+constexpr TypeFacts kTypeFacts[] = {{"fixed", 0, 0}, {"revolute", 1, 1},  {"continuous", 1, 1},  {"prismatic", 1, 1},
+                                    {"screw", 1, 1}, {"universal", 2, 2}, {"cylindrical", 2, 2}, {"planar", 3, 3},
+                                    {"ball", 4, 3},  {"floating", 7, 6}};
 
 template <class List>
 int find(const List& list, const std::string& name) {
@@ -22,9 +22,9 @@ int find(const List& list, const std::string& name) {
 
 }  // namespace
 
-const char* to_string(JointType type) { return kTypes[static_cast<int>(type)].name; }
-int stored_numbers(JointType type) { return kTypes[static_cast<int>(type)].stored; }
-int freedoms(JointType type) { return kTypes[static_cast<int>(type)].freedoms; }
+const char* to_string(JointType type) { return kTypeFacts[static_cast<int>(type)].name; }
+int stored_numbers(JointType type) { return kTypeFacts[static_cast<int>(type)].stored; }
+int freedoms(JointType type) { return kTypeFacts[static_cast<int>(type)].freedoms; }
 
 std::array<double*, 6> friction_numbers(JointDynamics& d) {
   return {&d.damping, &d.friction, &d.stribeck, &d.stribeck_speed, &d.quadratic, &d.load_friction};

@@ -11,7 +11,7 @@
 namespace kinegraph {
 namespace {
 
-const SensorTypeInfo* find_type(const std::string& name) {
+const SensorTypeInfo* find_sensor_type(const std::string& name) {
   for (const SensorTypeInfo& type : sensor_types()) {
     if (name == type.name) return &type;
   }
@@ -64,7 +64,7 @@ std::string SensorElements::name_of(const ElementSource& element, const std::str
 bool SensorElements::start(Sensor& sensor, const ElementSource& element, const std::string& named_after) {
   sensor.where = element.where;
   const Text* written = element.text("type");
-  const SensorTypeInfo* type = written ? find_type(written->text) : nullptr;
+  const SensorTypeInfo* type = written ? find_sensor_type(written->text) : nullptr;
   if (written && !type) error(written->where, unknown_type(written->text));
   if (!type) return false;
   sensor.type = type->type;

@@ -7,7 +7,7 @@
 namespace kinegraph::report {
 namespace {
 
-using Shape = SketchNode::Shape;
+using Mark = SketchNode::Shape;
 
 constexpr double kLevel = 104, kGap = 22;
 constexpr std::size_t kMostLabels = 9;
@@ -53,7 +53,7 @@ class CliquePainter {
 
   void add_clique(int c) {
     SketchNode node;
-    node.shape = Shape::clique;
+    node.shape = Mark::clique;
     node.labels = some(tree_[c].frontal);
     node.bar = tree_[c].parents.empty() ? -1 : static_cast<int>(node.labels.size());
     for (const Label& l : some(tree_[c].parents)) node.labels.push_back(l);
@@ -70,7 +70,7 @@ class CliquePainter {
     separator_.push_back(-1);
     if (tree_[c].parent < 0) return;
     SketchNode node;
-    node.shape = Shape::separator;
+    node.shape = Mark::separator;
     node.labels = some(tree_[c].separator);
     node.name = fmt::format("separator {}", c + 1);
     measure(node);

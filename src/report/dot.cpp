@@ -5,7 +5,7 @@
 namespace kinegraph::report {
 namespace {
 
-using Shape = SketchNode::Shape;
+using Mark = SketchNode::Shape;
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -26,21 +26,21 @@ std::string text_of(const SketchNode& n) {
   return n.step > 0 ? fmt::format("{} ({})", text, n.step) : text;
 }
 
-std::string style_of(Shape shape) {
+std::string style_of(Mark shape) {
   switch (shape) {
-    case Shape::variable:
+    case Mark::variable:
       return "shape=circle";
-    case Shape::known:
+    case Mark::known:
       return "shape=square, style=filled, fillcolor=lightgrey";
-    case Shape::shaded:
+    case Mark::shaded:
       return "shape=circle, style=filled, fillcolor=lightgrey";
-    case Shape::factor:
+    case Mark::factor:
       return "shape=point, width=0.12";
-    case Shape::created:
+    case Mark::created:
       return "shape=point, width=0.12, color=darkorange";
-    case Shape::clique:
+    case Mark::clique:
       return "shape=box, style=rounded";
-    case Shape::separator:
+    case Mark::separator:
       return "shape=box, color=grey";
   }
   return "";

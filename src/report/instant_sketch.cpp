@@ -11,9 +11,9 @@ namespace {
 
 using What = build::ScrewProblem::What;
 using Equation = build::ScrewProblem::Equation;
-using Shape = SketchNode::Shape;
+using Mark = SketchNode::Shape;
 
-constexpr double kColumn = 132, kRow = 92, kLaneGap = 76;
+constexpr double kColumn = 132, kLane = 92, kLaneGap = 76;
 
 class InstantPainter {
  public:
@@ -63,10 +63,10 @@ class InstantPainter {
     }
     double y = 0;
     for (int r = 0; r < 4; ++r) {
-      row_[r] = used.contains(r) || r == 1 || r == 2 ? y : (r == 0 ? -0.55 * kRow : y - 0.45 * kRow);
-      if (used.contains(r) || r == 1 || r == 2) y += kRow;
+      row_[r] = used.contains(r) || r == 1 || r == 2 ? y : (r == 0 ? -0.55 * kLane : y - 0.45 * kLane);
+      if (used.contains(r) || r == 1 || r == 2) y += kLane;
     }
-    lane_height_ = y - kRow + kLaneGap + 36;
+    lane_height_ = y - kLane + kLaneGap + 36;
   }
 
   Spot place(const Cell& cell, double column_offset, double row) const {
@@ -92,7 +92,7 @@ class InstantPainter {
     const auto& v = problem_.variables[index];
     if (!shown(v)) return;
     SketchNode node;
-    node.shape = v.known ? Shape::known : Shape::variable;
+    node.shape = v.known ? Mark::known : Mark::variable;
     node.name = v.name;
     node.labels = {label(v)};
     node.step = game_.position[index] + 1;
@@ -149,7 +149,7 @@ class InstantPainter {
   void add_factor(int index) {
     const bool given = index < static_cast<int>(problem_.factors.size());
     SketchNode node;
-    node.shape = given ? Shape::factor : Shape::created;
+    node.shape = given ? Mark::factor : Mark::created;
     node.name = given ? problem_.factors[index].name : fmt::format("new {}", index - problem_.factors.size() + 1);
     node.note =
         fmt::format("{}: {} row{}", node.name, game_.factors[index].rows, game_.factors[index].rows == 1 ? "" : "s");

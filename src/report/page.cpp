@@ -111,7 +111,7 @@ Json graph_section(const Sketch& sketch) {
   }
   json["edges"] = Json::array();
   for (const SketchEdge& e : sketch.edges) {
-    const Curve part = between(e.curve, sketch.nodes[e.from], sketch.nodes[e.to], e.arrow ? 2 : 0);
+    const Bezier part = between(e.curve, sketch.nodes[e.from], sketch.nodes[e.to], e.arrow ? 2 : 0);
     Json points = Json::array();
     for (const Spot& p : part) points.push_back(rounded(p.x)), points.push_back(rounded(p.y));
     json["edges"].push_back({{"kind", e.fresh   ? "fresh"

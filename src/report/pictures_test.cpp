@@ -138,7 +138,7 @@ TEST(Collisions, AreFound) {
     measure(node);
     sketch.nodes.push_back(node);
   }
-  const auto line = [](Spot a, Spot b) { return Curve{a, a, b, b}; };
+  const auto line = [](Spot a, Spot b) { return Bezier{a, a, b, b}; };
   EXPECT_TRUE(collisions(sketch).empty());
   sketch.edges.push_back({0, 2, true, false, line({0, 0}, {200, 0})});
   EXPECT_EQ(collisions(sketch), std::vector<std::string>{"the edge n0 - n200 passes through n100"});

@@ -17,7 +17,7 @@ constexpr int kMostPoints = 2000;  ///< per curve: more than pixels
 // Distinct for most kinds of colour vision, and in grey.
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
 
-struct Range {
+struct AxisRange {
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
 
   void add(double value) {
@@ -179,7 +179,7 @@ class Drawing {
   }
 
   const Plot& plot_;
-  Range x_, y_;
+  AxisRange x_, y_;
   std::string out_;
 };
 

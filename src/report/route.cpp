@@ -13,7 +13,7 @@ constexpr int kManyEdges = 1200;  // beyond, edges no longer look at each other
 constexpr int kMostEdges = 4000;  // beyond, all are straight: no picture shows them
 
 /// Something that no edge but its own may touch.
-struct Obstacle {
+struct Blocked {
   SketchNode shape;
   int node = -1;
 };
@@ -60,7 +60,7 @@ class Router {
     double left, right, top, bottom;
   };
 
-  static Drawn draw(const Curve& curve) {
+  static Drawn draw(const Bezier& curve) {
     Drawn d{{}, curve[0].x, curve[0].x, curve[0].y, curve[0].y};
     for (int k = 0; k <= kSamples; ++k) {
       const Spot p = d.samples[k] = at(curve, double(k) / kSamples);
@@ -71,16 +71,16 @@ class Router {
   }
 
   /// A curve that leaves the straight line by `height` between two shares of its length.
-  static Curve bent(Spot a, Spot b, double height, double from, double to) {
+  static Bezier bent(Spot a, Spot b, double height, double from, double to) {
     const double dx = b.x - a.x, dy = b.y - a.y, length = std::max(1.0, std::hypot(dx, dy));
     const double nx = -dy / length * height, ny = dx / length * height;
     return {a, Spot{a.x + from * dx + nx, a.y + from * dy + ny}, Spot{a.x + to * dx + nx, a.y + to * dy + ny}, b};
   }
 
-  Curve best(const SketchEdge& edge) const {
+  Bezier best(const SketchEdge& edge) const {
     const Spot a = sketch_.nodes[edge.from].at, b = sketch_.nodes[edge.to].at;
-    const Curve line = bent(a, b, 0, 1.0 / 3, 2.0 / 3);
-    Curve found = line;
+    const Bezier line = bent(a, b, 0, 1.0 / 3, 2.0 / 3);
+    Bezier found = line;
     double least = cost(edge, line, 0, std::numeric_limits<double>::infinity());
     if (least == 0) return found;
     const double length = std::hypot(a.x - b.x, a.y - b.y);
@@ -89,12 +89,12 @@ class Router {
       if (least < 0.02 * height) break;  // nothing further out can be better
       for (const double side : {-1., 1.}) {
         for (const auto& [from, to] : {std::pair{0.3, 0.7}, {0.05, 0.95}, {0.0, 0.5}, {0.5, 1.0}, {-0.15, 1.15}}) {
-          const Curve curve = bent(a, b, side * height, from, to);
+          const Bezier curve = bent(a, b, side * height, from, to);
           const double c = cost(edge, curve, height, least);
           if (c < least) least = c, found = curve;
         }
         for (const double inset : {0.05, 0.4}) {  // first to one side, then to the other
-          Curve curve = bent(a, b, side * height, inset, 1 - inset);
+          Bezier curve = bent(a, b, side * height, inset, 1 - inset);
           curve[2] = bent(a, b, -side * height, inset, 1 - inset)[2];
           const double c = cost(edge, curve, 1.5 * height, least);
           if (c < least) least = c, found = curve;
@@ -105,11 +105,11 @@ class Router {
   }
 
   /// How bad a curve is; not worked out further once it is as bad as `bound`.
-  double cost(const SketchEdge& edge, const Curve& curve, double height, double bound) const {
+  double cost(const SketchEdge& edge, const Bezier& curve, double height, double bound) const {
     const Drawn drawn = draw(curve);
     const Samples& s = drawn.samples;
     double cost = 0.02 * height;
-    for (const Obstacle& o : obstacles_) {
+    for (const Blocked& o : obstacles_) {
       if (o.node == edge.from || o.node == edge.to) continue;
       const double w = o.shape.half_width + kClear, h = o.shape.half_height + kClear;
       if (o.shape.at.x < drawn.left - w || o.shape.at.x > drawn.right + w) continue;
@@ -150,7 +150,7 @@ class Router {
   }
 
   Sketch& sketch_;
-  std::vector<Obstacle> obstacles_;
+  std::vector<Blocked> obstacles_;
   std::vector<Drawn> drawn_;
 };
 

@@ -30,7 +30,7 @@ Box box_of(const SketchText& t) {
 Spot mix(Spot a, Spot b, double t) { return {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}; }
 
 /// The two parts of a curve, before and after t.
-std::pair<Curve, Curve> split(const Curve& c, double t) {
+std::pair<Bezier, Bezier> split(const Bezier& c, double t) {
   const Spot ab = mix(c[0], c[1], t), bc = mix(c[1], c[2], t), cd = mix(c[2], c[3], t);
   const Spot abc = mix(ab, bc, t), bcd = mix(bc, cd, t), middle = mix(abc, bcd, t);
   return {{c[0], ab, abc, middle}, {middle, bcd, cd, c[3]}};
@@ -56,19 +56,19 @@ double SketchNode::distance(Spot p) const {
   return std::hypot(std::max(dx, 0.0), std::max(dy, 0.0));
 }
 
-Spot at(const Curve& c, double t) {
+Spot at(const Bezier& c, double t) {
   const double s = 1 - t;
   const double a = s * s * s, b = 3 * s * s * t, d = 3 * s * t * t, e = t * t * t;
   return {a * c[0].x + b * c[1].x + d * c[2].x + e * c[3].x, a * c[0].y + b * c[1].y + d * c[2].y + e * c[3].y};
 }
 
-bool straight(const Curve& c) {
+bool straight(const Bezier& c) {
   const double dx = c[3].x - c[0].x, dy = c[3].y - c[0].y, length = std::hypot(dx, dy);
   const auto off = [&](Spot p) { return std::abs((p.x - c[0].x) * dy - (p.y - c[0].y) * dx); };
   return off(c[1]) + off(c[2]) < 0.1 * (length + 1);
 }
 
-Curve between(const Curve& curve, const SketchNode& from, const SketchNode& to, double gap) {
+Bezier between(const Bezier& curve, const SketchNode& from, const SketchNode& to, double gap) {
   constexpr int kSteps = 400;
   int first = 0, last = kSteps;
   while (first < kSteps / 2 && from.distance(at(curve, double(first) / kSteps)) < 0) ++first;

@@ -38,17 +38,17 @@ struct SketchNode {
 };
 
 /// A cubic curve from centre to centre.
-using Curve = std::array<Spot, 4>;
-Spot at(const Curve& curve, double t);
-bool straight(const Curve& curve);
+using Bezier = std::array<Spot, 4>;
+Spot at(const Bezier& curve, double t);
+bool straight(const Bezier& curve);
 /// The part of it between two nodes' outlines.
-Curve between(const Curve& curve, const SketchNode& from, const SketchNode& to, double gap);
+Bezier between(const Bezier& curve, const SketchNode& from, const SketchNode& to, double gap);
 
 struct SketchEdge {
   int from = 0, to = 0;
   bool arrow = false;  ///< `to` is computed from `from`
   bool fresh = false;  ///< of a factor that elimination made
-  Curve curve = {};
+  Bezier curve = {};
 };
 
 /// A line of text at a place: names of joints above their columns, knots below theirs.

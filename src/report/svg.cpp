@@ -8,9 +8,9 @@
 namespace kinegraph::report {
 namespace {
 
-using Shape = SketchNode::Shape;
+using Mark = SketchNode::Shape;
 
-constexpr double kMargin = 28, kFont = 15, kSmallFont = 13, kLine = 19, kKeyLine = 24, kLargest = 4000;
+constexpr double kMargin = 28, kTextFont = 15, kKeyFont = 13, kLine = 19, kKeyLine = 24, kLargest = 4000;
 
 const char* const kStyle =
     "<style>"
@@ -31,33 +31,33 @@ std::string label_text(const Label& l, double font) {
                      xml_escape(l.symbol), 0.25 * font, 0.7 * font, xml_escape(l.index), -0.25 * font);
 }
 
-const char* fill_of(Shape shape) {
+const char* fill_of(Mark shape) {
   switch (shape) {
-    case Shape::variable:
+    case Mark::variable:
       return "#ffffff";
-    case Shape::known:
-    case Shape::shaded:
+    case Mark::known:
+    case Mark::shaded:
       return "#d5d9e0";
-    case Shape::factor:
+    case Mark::factor:
       return "#1f2430";
-    case Shape::created:
+    case Mark::created:
       return "#d9731a";
-    case Shape::clique:
+    case Mark::clique:
       return "#eef3fa";
-    case Shape::separator:
+    case Mark::separator:
       return "#ffffff";
   }
   return "#ffffff";
 }
 
 std::string outline(const SketchNode& n) {
-  const char* stroke = n.shape == Shape::created ? "#a8540c" : n.shape == Shape::separator ? "#9aa2b1" : "#1f2430";
+  const char* stroke = n.shape == Mark::created ? "#a8540c" : n.shape == Mark::separator ? "#9aa2b1" : "#1f2430";
   if (n.round()) {
     return fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.3\"/>", n.at.x,
         n.at.y, n.half_width, fill_of(n.shape), stroke);
   }
-  const double corner = n.shape == Shape::clique ? 8 : n.shape == Shape::separator ? 2 : 0;
+  const double corner = n.shape == Mark::clique ? 8 : n.shape == Mark::separator ? 2 : 0;
   return fmt::format(
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.0f}\" fill=\"{}\" stroke=\"{}\" "
       "stroke-width=\"1.3\"/>",
@@ -67,7 +67,7 @@ std::string outline(const SketchNode& n) {
 
 std::string node_text(const SketchNode& n) {
   if (n.labels.empty()) return "";
-  const double font = n.shape == Shape::separator ? kSmallFont : kFont;
+  const double font = n.shape == Mark::separator ? kKeyFont : kTextFont;
   std::string text;
   for (std::size_t i = 0; i < n.labels.size(); ++i) {
     if (static_cast<int>(i) == n.bar) text += " |";
@@ -84,7 +84,7 @@ std::string node_text(const SketchNode& n) {
 }
 
 std::string edge_path(const Sketch& sketch, const SketchEdge& e) {
-  const Curve c = between(e.curve, sketch.nodes[e.from], sketch.nodes[e.to], e.arrow ? 1.5 : 0);
+  const Bezier c = between(e.curve, sketch.nodes[e.from], sketch.nodes[e.to], e.arrow ? 1.5 : 0);
   const char* kind = e.arrow ? "arrow" : e.fresh ? "fresh" : "edge";
   const std::string end = e.arrow ? " marker-end=\"url(#tip)\"" : "";
   if (straight(c)) {
@@ -125,11 +125,11 @@ Extent extent_of(const Sketch& sketch) {
 
 /// One of each shape that the picture has, with what it means.
 std::vector<std::pair<SketchNode, std::string>> key_of(const Sketch& sketch) {
-  static const std::pair<Shape, const char*> kMeaning[] = {{Shape::variable, "unknown"},
-                                                           {Shape::known, "known"},
-                                                           {Shape::shaded, "known"},
-                                                           {Shape::factor, "factor: an equation"},
-                                                           {Shape::created, "factor made by the elimination"}};
+  static const std::pair<Mark, const char*> kMeaning[] = {{Mark::variable, "unknown"},
+                                                          {Mark::known, "known"},
+                                                          {Mark::shaded, "known"},
+                                                          {Mark::factor, "factor: an equation"},
+                                                          {Mark::created, "factor made by the elimination"}};
   std::vector<std::pair<SketchNode, std::string>> key;
   for (const auto& [shape, meaning] : kMeaning) {
     const bool there = std::any_of(sketch.nodes.begin(), sketch.nodes.end(),
@@ -137,7 +137,7 @@ std::vector<std::pair<SketchNode, std::string>> key_of(const Sketch& sketch) {
     if (!there) continue;
     SketchNode node;
     node.shape = shape;
-    node.half_width = node.half_height = shape == Shape::factor || shape == Shape::created ? 5 : 8;
+    node.half_width = node.half_height = shape == Mark::factor || shape == Mark::created ? 5 : 8;
     key.emplace_back(node, meaning);
   }
   return key;

@@ -8,7 +8,7 @@
 namespace kinegraph::report {
 namespace {
 
-using Shape = SketchNode::Shape;
+using Mark = SketchNode::Shape;
 
 constexpr double kHalfStep = 210, kRow = 70;
 
@@ -48,7 +48,7 @@ class TrajectoryPainter {
   void add_variable(int index) {
     const auto& v = graph_.variables[index];
     SketchNode node;
-    node.shape = !v.known ? Shape::variable : bayes_ ? Shape::shaded : Shape::known;
+    node.shape = !v.known ? Mark::variable : bayes_ ? Mark::shaded : Mark::known;
     node.name = v.name;
     node.labels = {v.label};
     node.step = bayes_ ? 0 : game_.position[index] + 1;
@@ -77,7 +77,7 @@ class TrajectoryPainter {
     const bool given = index < static_cast<int>(graph_.factors.size());
     const auto& variables = given ? graph_.factors[index].variables : game_.factors[index].variables;
     SketchNode node;
-    node.shape = given ? Shape::factor : Shape::created;
+    node.shape = given ? Mark::factor : Mark::created;
     node.name = given ? graph_.factors[index].name : fmt::format("new {}", index - graph_.factors.size() + 1);
     while (sketch_.find(node.name) >= 0) node.name += "'";
     node.note = fmt::format("{}: {} rows", node.name, game_.factors[index].rows);

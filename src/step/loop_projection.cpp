@@ -24,10 +24,10 @@ namespace kinegraph::step {
 
 namespace {
 
-constexpr double kMassFloor = 1e-10;     // of the largest of M: links without mass
+constexpr double kProjectionFloor = 1e-10;     // of the largest of M: links without mass
 constexpr double kSingularPivot = 1e-9;  // of the largest pivot: a position where the mechanism could branch
 constexpr double kClosed = 1e-14;        // m, rad
-constexpr double kSettled = 1e-11;       // where the iteration may end though it gains no more: rounding
+constexpr double kClosureSettled = 1e-11;       // where the iteration may end though it gains no more: rounding
 constexpr double kAccepted = 1e-9;       // … after a new factorisation
 constexpr double kStill = 1e-12;         // corrections below this move nothing
 constexpr int kMostIterations = 12;
@@ -71,7 +71,7 @@ void LoopProjection::prepare(const double* q) {
   screw::closure_jacobian(*tree_, q, poses_, jacobian_);
   if (weight_ == Weight::mass) {
     weights_ = mass_.at(q).topLeftCorner(n, n);
-    weights_.diagonal().array() += kMassFloor * weights_.diagonal().maxCoeff();
+    weights_.diagonal().array() += kProjectionFloor * weights_.diagonal().maxCoeff();
   } else {
     weights_.setIdentity();
   }
@@ -192,7 +192,7 @@ bool LoopProjection::project(double* q, double* v) {
   if (frames_.empty()) return true;
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (attempt > 0) prepare(q);
-    const double accepted = attempt > 0 ? kAccepted : kSettled;
+    const double accepted = attempt > 0 ? kAccepted : kClosureSettled;
     if (close_position(q, accepted) && close_velocity(q, v, accepted)) return true;
   }
   worst_ = opening(q);

@@ -7,15 +7,17 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr int kFewestStarts = 60, kQuiet = 40, kMostQuiet = 240, kMostStarts = 2000;
+constexpr int kFewestGuesses = 60, kQuietGuesses = 40, kMostQuiet = 240, kMostGuesses = 2000;
 constexpr std::size_t kMostCurves = 64;
 constexpr double kStride = 0.06, kPoolStride = 0.25;  // typical lengths and radians
-constexpr double kSame = 1e-5;
+constexpr double kSameBranch = 1e-5;
 constexpr double kMeet = 0.03;  // curves this near to a crossing of another go through it
 constexpr int kNeighbours = 8, kFailures = 6, kRescues = 12;
 
 /// Positions in a row that were all known, before a search ends.
-int enough(std::size_t found) { return std::clamp(kQuiet * static_cast<int>(found), kFewestStarts, kMostQuiet); }
+int enough(std::size_t found) {
+  return std::clamp(kQuietGuesses * static_cast<int>(found), kFewestGuesses, kMostQuiet);
+}
 
 }  // namespace
 
@@ -56,14 +58,14 @@ void BranchSearch::search_points(const Eigen::VectorXd& q) {
   pool_ = {q};
   Eigen::VectorXd other;
   int quiet = 0;
-  for (int tries = 0; tries < kMostStarts && quiet < enough(pool_.size()); ++tries) {
+  for (int tries = 0; tries < kMostGuesses && quiet < enough(pool_.size()); ++tries) {
     if (!random_position(other)) continue;
     const bool known = std::any_of(pool_.begin(), pool_.end(),
-                                   [&](const Eigen::VectorXd& p) { return path_.distance(p, other) < kSame; });
+                                   [&](const Eigen::VectorXd& p) { return path_.distance(p, other) < kSameBranch; });
     if (!known) pool_.push_back(other);
     quiet = known ? quiet + 1 : 0;
   }
-  certain_ = quiet >= kFewestStarts;
+  certain_ = quiet >= kFewestGuesses;
   label_.resize(pool_.size());
   std::iota(label_.begin(), label_.end(), 0);
   count_ = static_cast<int>(pool_.size());
@@ -99,14 +101,14 @@ void BranchSearch::search_curves(const Eigen::VectorXd& q) {
   curves_.push_back(trace_curve(path_, q, kStride));
   Eigen::VectorXd other;
   int quiet = 0;
-  for (int tries = 0; tries < kMostStarts && quiet < enough(curves_.size()) && curves_.size() < kMostCurves; ++tries) {
+  for (int tries = 0; tries < kMostGuesses && quiet < enough(curves_.size()) && curves_.size() < kMostCurves; ++tries) {
     if (!random_position(other)) continue;
     const bool known = curve_of(other) >= 0;
     if (!known) curves_.push_back(trace_curve(path_, other, kStride));
     quiet = known ? quiet + 1 : 0;
   }
   certain_ =
-      quiet >= kFewestStarts && std::all_of(curves_.begin(), curves_.end(), [](const auto& c) { return c.whole; });
+      quiet >= kFewestGuesses && std::all_of(curves_.begin(), curves_.end(), [](const auto& c) { return c.whole; });
   root_.resize(curves_.size());
   std::iota(root_.begin(), root_.end(), 0);
   join_curves();
@@ -176,7 +178,7 @@ void BranchSearch::search_pool(const Eigen::VectorXd& q) {
   pool_ = {q};
   Eigen::VectorXd other;
   const std::size_t most = std::clamp(60 * freedoms_, 120, 300);
-  for (int tries = 0; tries < kMostStarts && pool_.size() < most; ++tries) {
+  for (int tries = 0; tries < kMostGuesses && pool_.size() < most; ++tries) {
     if (random_position(other)) pool_.push_back(other);
   }
   root_.resize(pool_.size());

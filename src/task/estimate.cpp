@@ -12,13 +12,12 @@
 #include "kinegraph/task/estimate_observability.hpp"
 #include "kinegraph/task/estimate_run.hpp"
 #include "kinegraph/task/option_rules.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-constexpr double kLongestStep = 0.01;  // s
-constexpr double kTogether = 1e-9;     // s: nearer times are one
-constexpr double kMost = 1e9;          // deviations and speeds, whose squares are computed with
+constexpr double kMost = 1e9;  // deviations and speeds, whose squares are computed with
 constexpr int kMostParticles = 1'000'000;
 
 /// What an estimator weighs by must have noise.
@@ -47,7 +46,7 @@ double step_of(const std::vector<LogReading>& readings, int sensors) {
     }
     std::sort(times.begin(), times.end());
     for (std::size_t i = 1; i < times.size(); ++i) {
-      if (times[i] - times[i - 1] > kTogether) gaps.push_back(times[i] - times[i - 1]);
+      if (times[i] - times[i - 1] > kSameTime) gaps.push_back(times[i] - times[i - 1]);
     }
     if (gaps.empty()) continue;
     std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());

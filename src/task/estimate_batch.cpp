@@ -1,27 +1,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/smoother.hpp"
 #include "kinegraph/task/estimate_run.hpp"
 #include "kinegraph/task/estimate_table.hpp"
 #include "kinegraph/task/estimate_watch.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using filter::Belief, filter::Measurement, filter::Smoothed, filter::TimedState;
-
-constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 /// A Kalman filter's pass over the log: the way that a smoother starts from, and how probable the readings were.
 struct Pass {
-  double log_likelihood = kNone;
+  double log_likelihood = -kInfinity;
   std::vector<TimedState> way;
 };
 
@@ -42,7 +39,7 @@ Pass follow(const Machine& machine, const Belief& start, const std::vector<Measu
     if (!pass.way.empty() && pass.way.back().t == reading.t) pass.way.pop_back();
     pass.way.push_back({reading.t, (*kalman)->state().x});
   }
-  pass.log_likelihood = std::isfinite(sum) ? sum : kNone;
+  pass.log_likelihood = std::isfinite(sum) ? sum : -kInfinity;
   return pass;
 }
 
@@ -51,7 +48,7 @@ Result<std::vector<const Belief*>> best_starts(const Machine& machine, const std
                                                const std::vector<Measurement>& readings, double step,
                                                const Progress& progress) {
   std::vector<const Belief*> best(branches, nullptr);
-  std::vector<double> most(branches, kNone);
+  std::vector<double> most(branches, -kInfinity);
   for (const Belief& start : starts) {
     if (progress && !progress(0)) return Failure::interrupted();
     const double likely = starts.size() == 1 ? 0 : follow(machine, start, readings, step, false).log_likelihood;
@@ -121,8 +118,8 @@ Result<EstimateResult> run_batch(Machine& machine, const EstimateStart& start, c
   settings.progress = options.progress;
   settings.threads = options.threads;
   Result<Smoothed> best = Failure::no_answer("no start agrees with the readings");
-  std::vector<double> evidence(start.branches(), kNone);
-  double most = kNone;
+  std::vector<double> evidence(start.branches(), -kInfinity);
+  double most = -kInfinity;
   const auto chosen = best_starts(machine, *starts, start.branches(), readings, summary.step, options.progress);
   if (!chosen) return chosen.failure();
   for (const Belief* from : *chosen) {
@@ -144,7 +141,7 @@ Result<EstimateResult> run_batch(Machine& machine, const EstimateStart& start, c
   }
   if (!best) return best.failure();
 
-  summary.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  summary.wall_s = seconds_since(begin);
   summary.steps = std::max<long>(1, static_cast<long>(best->knots.size()) - 1);
   summary.iterations = best->iterations;
   double sum = 0;

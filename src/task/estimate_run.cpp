@@ -15,6 +15,7 @@
 #include "kinegraph/task/estimate_table.hpp"
 #include "kinegraph/task/estimate_watch.hpp"
 #include "kinegraph/task/smoother_bank.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 
@@ -40,10 +41,6 @@ void tell_end(Machine& machine, const filter::Belief& belief, EstimateSummary& s
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double kTogether = 1e-9;  // s: nearer times are one
-
 /// Feeds the log to a sequential estimator and writes down what it believes at every step.
 class SequentialRun {
  public:
@@ -62,15 +59,15 @@ class SequentialRun {
     estimator.on_innovation = [this](const filter::Innovation& innovation) { watch_.add(innovation); };
     trajectory_ = Trajectory(table_.names());
     const double start = summary_.time_start, end = summary_.time_end, step = summary_.step;
-    const long steps = std::max(1L, static_cast<long>(std::ceil((end - start) / step - kTogether)));
+    const long steps = std::max(1L, static_cast<long>(std::ceil((end - start) / step - kSameTime)));
     since_ = start;
     std::size_t next = 0;
     for (long k = 0; k <= steps; ++k) {
       const double t = k == steps ? end : start + static_cast<double>(k) * step;
       const auto begin = Clock::now();
-      for (; next < readings.size() && readings[next].arrival <= t + kTogether; ++next) {
+      for (; next < readings.size() && readings[next].arrival <= t + kSameTime; ++next) {
         const filter::Measurement& m = readings[next].measurement;
-        if (options_.lag >= 0 && m.t < estimator.t() - options_.lag - kTogether) {
+        if (options_.lag >= 0 && m.t < estimator.t() - options_.lag - kSameTime) {
           watch_.refuse(m.sensor);
           continue;
         }

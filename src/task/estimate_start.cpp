@@ -13,7 +13,7 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr int kMostFreedoms = 2;         // of an unknown start in hypotheses
+constexpr int kMostUnknown = 2;          // of an unknown start in hypotheses
 constexpr int kPlaces[] = {0, 36, 144};  // hypotheses per branch, by freedoms
 constexpr std::uint64_t kStartStream = 2;
 
@@ -70,7 +70,7 @@ Result<std::monostate> EstimateStart::prepare() {
   unknown_ = options_.start.empty() ? !told : options_.start == "unknown";
   if (Failure faults = check_known(); !faults.diagnostics.empty()) return faults;
   const int freedoms = machine_.plant().freedoms();
-  if (unknown_ && freedoms > kMostFreedoms && options_.filter != "particle") {
+  if (unknown_ && freedoms > kMostUnknown && options_.filter != "particle") {
     return Failure::bad_input(fmt::format(
         "start: unknown needs too many hypotheses for {} degrees of freedom; take --start file, or --filter particle",
         freedoms));
@@ -122,7 +122,7 @@ double EstimateStart::speed_sd() const { return options_.start_speed / std::sqrt
 
 Result<std::vector<filter::Belief>> EstimateStart::beliefs() const {
   if (unknown_) {
-    const int each = kPlaces[std::clamp(machine_.plant().freedoms(), 1, kMostFreedoms)];
+    const int each = kPlaces[std::clamp(machine_.plant().freedoms(), 1, kMostUnknown)];
     return everywhere(each, options_.start_speed > 0 ? speed_sd() : kStartRateSd);
   }
   auto belief = file();
@@ -181,7 +181,7 @@ Eigen::VectorXd EstimateStart::spacing(const std::vector<Configuration>& places,
 
 Result<std::vector<filter::Belief>> EstimateStart::cells(int count) const {
   const int freedoms = machine_.plant().freedoms();
-  if (!unknown_ || freedoms > kMostFreedoms) return std::vector<filter::Belief>{};
+  if (!unknown_ || freedoms > kMostUnknown) return std::vector<filter::Belief>{};
   return everywhere(std::clamp(count / branches(), 1, kPlaces[std::max(1, freedoms)]), speed_sd());
 }
 

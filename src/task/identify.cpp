@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
@@ -15,13 +14,10 @@
 #include "kinegraph/task/identify_motion.hpp"
 #include "kinegraph/task/identify_residuals.hpp"
 #include "kinegraph/task/option_rules.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 Result<std::shared_ptr<const maximal::Mechanism>> mechanism_of(const Model& model) {
   const Result<Robot> robot = robot_of(model, PlanarForces::kept);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/knowable.hpp"
 #include "kinegraph/task/identify_residuals.hpp"
 #include "kinegraph/task/identify_rest.hpp"
@@ -15,8 +16,6 @@
 
 namespace kinegraph::task {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// Information and scatter on x with weights that the residuals themselves give.
 Result<identify::SolverReport> weighed_again(const Fit& fit, const FitData& data, const identify::Weights& weights,
@@ -71,7 +70,7 @@ void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySum
     out.name = now[i].name;
     out.start = start[i].value;
     out.value = out.at_step = out.at_half_step = now[i].value;
-    out.sd = told.deviation.value_or(kNone);
+    out.sd = told.deviation.value_or(kNan);
     out.sandwich = told.sandwich.value_or(out.sd);
     out.identifiable = told.identifiable;
     out.remark = told.remark;
@@ -80,14 +79,14 @@ void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySum
   summary.correlations = known.correlation;
   for (Eigen::Index i = 0; i < summary.correlations.rows(); ++i) {
     if (known.quantities[i].identifiable) continue;
-    summary.correlations.row(i).setConstant(kNone);
-    summary.correlations.col(i).setConstant(kNone);
+    summary.correlations.row(i).setConstant(kNan);
+    summary.correlations.col(i).setConstant(kNan);
   }
 }
 
 void add_combinations(const identify::Knowable& known, IdentifySummary& summary) {
   for (const identify::UnknownGroup& group : known.unknown) {
-    summary.unknown.push_back({group.text, kNone, kNone, kNone});
+    summary.unknown.push_back({group.text, kNan, kNan, kNan});
     for (const identify::KnownCombination& c : group.known) {
       double size = 0;
       for (std::size_t i = 0; i < c.quantities.size(); ++i) {
@@ -124,7 +123,7 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
   const int freedoms = spatial_mobility(tree, tree.start_position()).freedoms;
   const identify::Weights found = reestimated(fit, weights, freedoms);
   const double unit = noise_unit(data.model.sensors, data.runs, weights);
-  summary.kappa_found = weights.hard ? kNone : found.kappa * unit * unit;
+  summary.kappa_found = weights.hard ? kNan : found.kappa * unit * unit;
   double variance = 1;
   if (options.reestimate) {
     Result<identify::SolverReport> again = weighed_again(fit, data, found, options);

@@ -15,8 +15,8 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kFar = 0.2;       // a step of a prescribed coordinate that is no longer small (rad, m)
-constexpr double kUseless = 1e-6;  // quality below which coordinates do not determine the mechanism
+constexpr double kLargeStep = 0.2;  // a step of a prescribed coordinate that is no longer small (rad, m)
+constexpr double kUseless = 1e-6;   // quality below which coordinates do not determine the mechanism
 
 /// A column of the motion file that prescribes a coordinate.
 struct Prescribed {
@@ -143,7 +143,7 @@ void leap(const Start& start, Motion& march, double t, const Eigen::VectorXd& la
           const std::vector<Held>& held) {
   double way = 0;
   for (const Held& h : held) way = std::max(way, std::abs(h.value - last_pose[h.coordinate]));
-  if (way < kFar * std::max(1.0, start.system->typical_length())) return;
+  if (way < kLargeStep * std::max(1.0, start.system->typical_length())) return;
   if (const auto pose = assemble(start.system, t, last_pose, held)) {
     std::copy(pose->begin(), pose->end(), march.at(march.last(), march.names().q));
   }

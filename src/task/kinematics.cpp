@@ -12,9 +12,9 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kSame = 1e-3;  // poses nearer than this share of the mechanism size are one branch
-constexpr int kFewestStarts = 60, kMostStarts = 4000;
-constexpr int kQuiet = 12;  // a search ends after this many tries per branch found without a new one
+constexpr double kSamePose = 1e-3;  // poses nearer than this share of the mechanism size are one branch
+constexpr int kFewestTries = 60, kMostTries = 4000;
+constexpr int kQuietTries = 12;  // a search ends after this many tries per branch found without a new one
 
 double measure(const natural::System& system, const Eigen::VectorXd& q, double t) {
   std::vector<double> phi(system.constraints());
@@ -72,7 +72,7 @@ Result<std::vector<Eigen::VectorXd>> find_branches(const Model& model, const Sta
   const Eigen::Vector2d centre = 0.5 * (low + high);
   const double radius = 0.5 * (high - low).maxCoeff() + reach;
 
-  const int most = options.starts > 0 ? options.starts : kMostStarts;
+  const int most = options.starts > 0 ? options.starts : kMostTries;
   int quiet = 0;
   for (int tries = 0; tries < most; ++tries) {
     Eigen::VectorXd guess(system.coordinates());
@@ -81,13 +81,13 @@ Result<std::vector<Eigen::VectorXd>> find_branches(const Model& model, const Sta
     for (const Held& h : held) guess[h.coordinate] = h.value;
     auto pose = assemble(start.system, 0, guess, held);
     const auto same = [&](const Eigen::VectorXd& q) {
-      return distance(system, model, q, *pose) < kSame * system.typical_length();
+      return distance(system, model, q, *pose) < kSamePose * system.typical_length();
     };
     const bool fresh = pose && std::none_of(found.begin(), found.end(), same);
     if (fresh) found.push_back(*pose);
     quiet = fresh ? 0 : quiet + 1;
     if (options.progress && !options.progress(double(tries) / most)) return Failure::interrupted();
-    const int enough = std::max(kFewestStarts, kQuiet * static_cast<int>(found.size()) * 4);
+    const int enough = std::max(kFewestTries, kQuietTries * static_cast<int>(found.size()) * 4);
     if (options.starts == 0 && quiet >= enough) break;
   }
   return found;

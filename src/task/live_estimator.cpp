@@ -7,11 +7,10 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/task/estimate_run.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
-
-constexpr double kLongestStep = 0.01;  // s
 
 double step_of(const Model& model, const EstimateOptions& options) {
   if (options.step > 0) return options.step;

@@ -7,7 +7,7 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kClosed = 1e-10;  // rad, or m per typical length: what still counts as closed
+constexpr double kStillClosed = 1e-10;  // rad, or m per typical length: what still counts as closed
 constexpr int kMostIterations = 300;
 constexpr double kApproached = 1e-2;  // open by this much: near enough for undamped steps
 constexpr double kNear = 0.02;        // rad, or typical lengths: a better closed position is taken if it is this near
@@ -41,7 +41,7 @@ bool LoopCloser::run(Eigen::VectorXd& q) {
   Eigen::VectorXd near = q;
   const bool fits = run_truncated(near);
   const Eigen::VectorXd near_residual = residual;
-  if (fits && near_residual.cwiseAbs().maxCoeff() < kClosed) {
+  if (fits && near_residual.cwiseAbs().maxCoeff() < kStillClosed) {
     q = near;
     return true;
   }
@@ -69,13 +69,13 @@ bool LoopCloser::run_truncated(Eigen::VectorXd& q) {
     if (!residual.allFinite()) return false;
     if (delta.norm() < 1e-13) break;
   }
-  if (residual.cwiseAbs().maxCoeff() < kClosed) return true;
+  if (residual.cwiseAbs().maxCoeff() < kStillClosed) return true;
   // what is left must be across all that could move, held or not
   const Eigen::MatrixXd all = jacobian_(Eigen::all, system_.columns());
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(all);
   qr.setThreshold(kLoopRank);
   const double along = (all * qr.solve(residual)).cwiseAbs().maxCoeff();
-  return residual.cwiseAbs().maxCoeff() < screw::kClosureDigits && along < kClosed;
+  return residual.cwiseAbs().maxCoeff() < screw::kClosureDigits && along < kStillClosed;
 }
 
 bool LoopCloser::run_damped(Eigen::VectorXd& q, double enough) {
@@ -85,14 +85,14 @@ bool LoopCloser::run_damped(Eigen::VectorXd& q, double enough) {
   for (int i = 0; i < kMostIterations && residual.norm() > enough && !free_.columns.empty(); ++i) {
     if (!step(q)) break;
   }
-  return residual.size() == 0 || residual.cwiseAbs().maxCoeff() < kClosed;
+  return residual.size() == 0 || residual.cwiseAbs().maxCoeff() < kStillClosed;
 }
 
 bool LoopCloser::step(Eigen::VectorXd& q) {
   const Eigen::MatrixXd J = free_.of(jacobian_);
   scale_ = scale_.cwiseMax(J.colwise().norm().transpose());
   const double before = residual.norm();
-  if ((J.transpose() * residual).norm() < 1e-12 * before && before > kClosed) return false;
+  if ((J.transpose() * residual).norm() < 1e-12 * before && before > kStillClosed) return false;
   for (int tries = 0; tries < 20; ++tries) {
     const double root_mu = std::max(damping_ * before, 1e-13);
     const Eigen::VectorXd delta = damped_step(J, residual, scale_, root_mu);

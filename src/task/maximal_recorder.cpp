@@ -6,15 +6,12 @@
 #include "kinegraph/base/taylor.hpp"
 #include "kinegraph/mechanics/maximal/balance.hpp"
 #include "kinegraph/model/joint_names.hpp"
+#include "kinegraph/task/append_names.hpp"
 
 namespace kinegraph::task {
 namespace {
 
 using Map3 = Eigen::Map<const Eigen::Vector3d>;
-
-void append(std::vector<std::string>& to, const std::vector<std::string>& names) {
-  to.insert(to.end(), names.begin(), names.end());
-}
 
 /// A model whose sensors are load cells in all pins of a planar mechanism.
 Model with_cells(const Model& model, const std::vector<std::string>& pins) {

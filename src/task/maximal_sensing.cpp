@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "kinegraph/task/times.hpp"
+
 namespace kinegraph::task {
-namespace {
-
-constexpr double kSameTime = 1e-9;  // s: a knot and a sample nearer than this coincide
-
-}  // namespace
+namespace {}  // namespace
 
 MaximalSensing::MaximalSensing(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism,
                                unsigned long seed)

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 
@@ -14,17 +13,16 @@
 #include "kinegraph/task/maximal_recorder.hpp"
 #include "kinegraph/task/maximal_watch.hpp"
 #include "kinegraph/task/option_rules.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-constexpr double kLost = 1e4;    // rad or m in one step: this is no motion any more
-constexpr double kDrift = 0.01;  // of the energy: beyond it the user is told
-constexpr double kGives = 0.01;  // rad: joints that give way by more are not held
+constexpr double kNoMotion = 1e4;      // rad or m in one step: this is no motion any more
+constexpr double kEnergyDrift = 0.01;  // of the energy: beyond it the user is told
+constexpr double kGives = 0.01;        // rad: joints that give way by more are not held
 
-using Clock = std::chrono::steady_clock;
-
-Failure check_options(const SimulateOptions& o) {
+Failure check_maximal_options(const SimulateOptions& o) {
   Failure faults{Failure::Kind::bad_input, {}};
   check_time_and_step(o.time, o.step, faults);
   check_rule(o.every >= 1, "every", "must be >= 1", o.every, faults);
@@ -85,7 +83,7 @@ class MaximalRun {
         return Failure::interrupted();
       }
     }
-    result_.summary.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    result_.summary.wall_s = seconds_since(begin);
     return finish();
   }
 
@@ -171,7 +169,7 @@ class MaximalRun {
     if (options_.keep) std::copy_n(row, recorder_.names().size(), result_.trajectory.append(t));
   }
 
-  bool lost() const { return !(after_.cwiseAbs().maxCoeff() * options_.step <= kLost); }
+  bool lost() const { return !(after_.cwiseAbs().maxCoeff() * options_.step <= kNoMotion); }
 
   Failure no_motion(long k) const {
     return Failure::no_answer(
@@ -226,7 +224,7 @@ class MaximalRun {
       s.warnings.push_back(fmt::format("{}{} pass through each other: nothing is known about contacts of such shapes",
                                        through.front(), more));
     }
-    if (s.energy_drift > kDrift) {
+    if (s.energy_drift > kEnergyDrift) {
       s.warnings.push_back(fmt::format("the energy is off by {:.2g} of the motion's: take a smaller step than {:g} s",
                                        s.energy_drift, s.step));
     }
@@ -270,7 +268,7 @@ Result<MaximalStart> make_maximal_start(const Model& model, const SimulateOption
 
 Result<SimulateResult> simulate_maximal(const Model& model, const SimulateOptions& options,
                                         const std::function<void(const MaximalStep&)>& watch) {
-  if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
+  if (Failure faults = check_maximal_options(options); !faults.diagnostics.empty()) return faults;
   const Result<MaximalStart> start = make_maximal_start(model, options);
   if (!start) return start.failure();
   return MaximalRun(model, options, *start, watch).run();

@@ -5,25 +5,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "kinegraph/base/checksum.hpp"
 #include "kinegraph/filter/state_space.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
-namespace {
-
-constexpr double kSameTime = 1e-9;  // s: a step and a sample nearer than this coincide
-
-/// A number for a name, the same on every machine (FNV-1a).
-std::uint64_t number_of(const std::string& name) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
-}  // namespace
 
 SensorFaults::SensorFaults(const Sensor& sensor, unsigned long seed)
-    : sensor_(sensor), sensor_random_(seed, number_of(sensor.name)), wander_(sensor.channels.size(), 0) {
-  for (const SensorChannel& channel : sensor.channels) channel_random_.emplace_back(seed, number_of(channel.name));
+    : sensor_(sensor), sensor_random_(seed, checksum(sensor.name)), wander_(sensor.channels.size(), 0) {
+  for (const SensorChannel& channel : sensor.channels) channel_random_.emplace_back(seed, checksum(channel.name));
 }
 
 // As many numbers are drawn for every sample, whatever is switched on: a log with outliers has the noise of the log

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "kinegraph/task/estimate_table.hpp"
@@ -11,11 +10,10 @@
 #include "kinegraph/task/maximal_sensing.hpp"
 #include "kinegraph/task/option_rules.hpp"
 #include "kinegraph/task/sense.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kProcessStream = 1;
 
@@ -58,7 +56,7 @@ class DisturbedRun {
       }
     }
     SimulateSummary& s = result_.summary;
-    s.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    s.wall_s = seconds_since(begin);
     s.steps = steps_;
     s.step = options_.step;
     s.time = belief_.t;
@@ -77,7 +75,7 @@ class DisturbedRun {
     filter::MachineSpace& space = *machine_.space;
     while (belief_.t < end) {
       const double due = sensing_ ? sensing_->next() : end;
-      const double to = due < end - kTogether && due > belief_.t + kTogether ? due : end;
+      const double to = due < end - kSameTime && due > belief_.t + kSameTime ? due : end;
       const double h = to - belief_.t;
       if (!space.advance(belief_.t, h, belief_.x.data(), next_.data())) return false;
       random_.normal(normal_.data(), static_cast<int>(normal_.size()));
@@ -108,7 +106,6 @@ class DisturbedRun {
     return Failure::no_answer(fmt::format("no motion past t = {:g} s; a smaller step may help", t));
   }
 
-  static constexpr double kTogether = 1e-9;  // s: a reading and a step nearer than this are one
   Machine& machine_;
   const SimulateOptions& options_;
   Sensing* sensing_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "kinegraph/model/friction_support.hpp"
@@ -16,11 +15,10 @@
 #include "kinegraph/task/recorder.hpp"
 #include "kinegraph/task/spatial_simulate.hpp"
 #include "kinegraph/task/start.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 Failure check_options(const SimulateOptions& o) {
   Failure faults{Failure::Kind::bad_input, {}};
@@ -107,7 +105,7 @@ class Run {
   SimulateResult finish(Clock::time_point begin, long iterations, const Mobility& mobility) {
     energy_.finish();
     SimulateSummary& s = result_.summary;
-    s.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    s.wall_s = seconds_since(begin);
     s.steps = steps_;
     s.step_us = s.wall_s / steps_ * 1e6;
     s.iterations_mean = double(iterations) / steps_;

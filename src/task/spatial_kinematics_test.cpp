@@ -5,14 +5,13 @@
 #include <numbers>
 #include <unsupported/Eigen/MatrixFunctions>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/task/linkages_test.hpp"
 #include "kinegraph/task/spatial_start.hpp"
 
 namespace kinegraph::task {
 using namespace linkages;
 namespace {
-
-constexpr double kTurn = 2 * std::numbers::pi;
 
 double number(const Trajectory& t, int row, const std::string& name) {
   EXPECT_GE(t.find(name), 0) << name;

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kinegraph/model/joint_names.hpp"
+#include "kinegraph/task/append_names.hpp"
 
 namespace kinegraph::task {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 using screw::Coordinate;
 using screw::Vector6d;
 using Excess = SpatialDynamicsSummary::Excess;
-
-void append(std::vector<std::string>& to, const std::vector<std::string>& names) {
-  to.insert(to.end(), names.begin(), names.end());
-}
 
 void note(Excess& worst, const std::string& name, double factor, double t) {
   if (factor > worst.factor) worst = {name, factor, t};

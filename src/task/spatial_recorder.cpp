@@ -3,16 +3,9 @@
 #include <algorithm>
 
 #include "kinegraph/model/joint_names.hpp"
+#include "kinegraph/task/append_names.hpp"
 
 namespace kinegraph::task {
-namespace {
-
-void append(std::vector<std::string>& to, const std::vector<std::string>& names) {
-  to.insert(to.end(), names.begin(), names.end());
-}
-
-}  // namespace
-
 SpatialRecorder::SpatialRecorder(const Model& model, std::shared_ptr<const screw::Tree> tree, const SpatialDrive& drive,
                                  const Options& options)
     : tree_(std::move(tree)), poses_(options.poses) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "kinegraph/model/friction_support.hpp"
@@ -11,14 +10,13 @@
 #include "kinegraph/task/spatial_recorder.hpp"
 #include "kinegraph/task/spatial_start.hpp"
 #include "kinegraph/task/spatial_watch.hpp"
+#include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
 
 constexpr double kDrift = 1e-3;  // of the energy: beyond it the user is told
 constexpr double kLost = 1e4;    // rad or m in one step: this is no motion any more
-
-using Clock = std::chrono::steady_clock;
 
 Failure check_options(const Model& model, const SimulateOptions& o) {
   Failure faults{Failure::Kind::bad_input, {}};
@@ -122,7 +120,7 @@ class SpatialRun {
         return Failure::interrupted();
       }
     }
-    result_.summary.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    result_.summary.wall_s = seconds_since(begin);
     result_.summary.iterations_mean = double(iterations) / double(steps_);
     return finish();
   }

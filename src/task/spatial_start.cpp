@@ -13,7 +13,7 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr int kStarts = 60;      // tries to assemble what is drawn badly
+constexpr int kStarts = 60;      // tries to assemble_tree what is drawn badly
 constexpr int kNearbyPoses = 4;  // besides the pose itself, to tell a singular position from a redundancy
 constexpr double kLargestStage = 0.1, kSmallestStage = 1e-7;  // rad, or typical lengths
 constexpr double kPrinted = 1e-4;  // initial values that contradict the loops by less than this are rounded numbers
@@ -285,7 +285,8 @@ std::vector<int> choosable(const screw::Tree& tree, const Eigen::VectorXd& q, co
 }
 
 /// Tries the drawn pose, then others around it, farther and farther.
-Result<Eigen::VectorXd> assemble(const screw::Tree& tree, const Eigen::VectorXd& guess, const std::vector<int>& held) {
+Result<Eigen::VectorXd> assemble_tree(const screw::Tree& tree, const Eigen::VectorXd& guess,
+                                      const std::vector<int>& held) {
   auto first = close_loops(tree, guess, as_held(held));
   if (first) return first;
   LoopSystem system(tree);
@@ -336,7 +337,7 @@ Result<Eigen::VectorXd> start_position(const Model& model, const screw::Tree& tr
   if (tree.loops().empty()) return guess;
   const auto drawn = drawn_position(model, tree, given, forces);
   if (!drawn) return drawn.failure();
-  auto q = assemble(tree, *drawn, {});
+  auto q = assemble_tree(tree, *drawn, {});
   if (given.empty()) return q;
   if (q) {
     // More may be given than is free, rounded as files are: hold what is free, and see whether the rest agrees.
@@ -349,11 +350,11 @@ Result<Eigen::VectorXd> start_position(const Model& model, const screw::Tree& tr
     }
   }
   // Another branch may have what is given.
-  auto direct = assemble(tree, guess, given);
+  auto direct = assemble_tree(tree, guess, given);
   if (direct) return direct;
-  auto loose = assemble(tree, guess, {});
+  auto loose = assemble_tree(tree, guess, {});
   if (!loose) return direct;
-  auto again = assemble(tree, guess, choosable(tree, *loose, given));
+  auto again = assemble_tree(tree, guess, choosable(tree, *loose, given));
   if (!again) return direct;
   Eigen::VectorXd miss(tree.freedoms());
   tree.local(guess.data(), again->data(), miss.data());

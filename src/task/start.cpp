@@ -14,7 +14,7 @@ namespace {
 
 using System = std::shared_ptr<const natural::System>;
 
-constexpr int kNearbyPoses = 3;       // besides the pose itself, to tell a singular position from a redundancy
+constexpr int kPlanarNearby = 3;      // besides the pose itself, to tell a singular position from a redundancy
 constexpr double kLargestMove = 0.2;  // a held coordinate (rad, m) is brought farther than this in stages
 constexpr int kMostStages = 100;
 constexpr int kBranchTries = 12;  // starts of the search for the directions in which a singular pose can be left
@@ -58,7 +58,7 @@ void polish(const System& system, double t, const std::vector<int>& redundant, E
 /// Poses that the mechanism can take near one.
 std::vector<Eigen::VectorXd> nearby_poses(const System& system, double t, const Eigen::VectorXd& q) {
   std::vector<Eigen::VectorXd> poses = {q};
-  for (int i = 1; i <= kNearbyPoses; ++i) {
+  for (int i = 1; i <= kPlanarNearby; ++i) {
     Eigen::VectorXd guess = q;
     for (int c = 0; c < q.size(); ++c) {
       guess[c] += 0.02 * i * system->typical_length() * std::sin(1.7 * c + 2.3 * i + 0.5);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/mechanics/maximal/joint_rows.hpp"
 #include "kinegraph/mechanics/screw/joint_motion.hpp"
 
@@ -12,7 +13,6 @@ using Transform = screw::Transform<double>;
 using screw::Vector6d;
 using Map3 = Eigen::Map<const Eigen::Vector3d>;
 
-constexpr double kTurn = 6.283185307179586;
 constexpr double kNoCentre[3] = {0, 0, 0};
 
 Transform frame_at(const double* numbers) { return {Eigen::Map<const Eigen::Matrix3d>(numbers), Map3(numbers + 9)}; }

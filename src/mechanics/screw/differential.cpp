@@ -66,7 +66,7 @@ inline Lanes6 wrench_of(const Transform<double>& X, const Lanes6& a) {
   return {turn(X.R, a.angular) + cross(X.p, force), force};
 }
 /// ad(x) y
-inline Lanes6 cross_twist(const Vector6d& x, const Lanes6& y) {
+inline Lanes6 cross_lanes(const Vector6d& x, const Lanes6& y) {
   const Eigen::Vector3d w = x.head<3>(), v = x.tail<3>();
   return {cross(w, y.angular), cross(w, y.linear) + cross(v, y.angular)};
 }
@@ -218,11 +218,11 @@ void Differential::outward(const Motion& motion, int i, int group, const Directi
   Lanes6 Sv = zero_lanes();
   if (along.xi) add_times(m.S, joint.freedoms, *along.xi, joint.v, group, Sv);
   if (place.varies) add_times(place.varying.velocity, joint.freedoms, *along.eta, joint.v, group, Sv);
-  change.V = cross_twist(place.XV, change.u) + Sv;
+  change.V = cross_lanes(place.XV, change.u) + Sv;
   if (parent) change.V = change.V + twist_back(m.X_PB, parent->V);
   if (!along.xi) return;
 
-  change.A = cross_twist(place.XA, change.u) + cross_twist(place.V, Sv) - cross_twist(place.Sv, change.V);
+  change.A = cross_lanes(place.XA, change.u) + cross_lanes(place.V, Sv) - cross_lanes(place.Sv, change.V);
   if (parent) change.A = change.A + twist_back(m.X_PB, parent->A);
   if (place.varies) {
     add_times(place.varying.acceleration, joint.freedoms, *along.eta, joint.v, group, change.A);
@@ -272,7 +272,7 @@ void Differential::loop(const Motion& motion, int l, int group, const Directions
   add_times(m.S, via.freedoms, *along.eta, via.v, group, u);
   if (along.xi) add_times(m.S, via.freedoms, *along.xi, via.v, group, Sv);
   if (place.varies) add_times(place.varying.velocity, via.freedoms, *along.eta, via.v, group, Sv);
-  Lanes6 V_F = cross_twist(place.V, u);
+  Lanes6 V_F = cross_lanes(place.V, u);
   if (loop.a >= 0) V_F = V_F + twist_back(m.X_AM, change(loop.a, group).V);
   if (!along.xi) {
     left = left - V_F - Sv;
@@ -282,8 +282,8 @@ void Differential::loop(const Motion& motion, int l, int group, const Directions
   }
   if (loop.b >= 0) left = left + twist_back(m.X_BM, change(loop.b, group).A);
   if (loop.a >= 0) left = left - twist_back(m.X_AM, change(loop.a, group).A);
-  left = left + cross_twist(place.Sv, V_F);
-  Lanes6 right = cross_twist(place.A, u) + cross_twist(place.V, Sv);
+  left = left + cross_lanes(place.Sv, V_F);
+  Lanes6 right = cross_lanes(place.A, u) + cross_lanes(place.V, Sv);
   if (place.varies) {
     add_times(place.varying.acceleration, via.freedoms, *along.eta, via.v, group, right);
     add_times(place.varying.bias.by_q, via.freedoms, *along.eta, via.v, group, right);
