@@ -139,7 +139,9 @@ class ExpressionParser {
       const std::string_view divisor = unit->name.substr(line + 1);
       result_.divisor_units_.emplace_back(divisor.substr(0, divisor.find('^')));
     }
-    const std::string written = text().substr(start, at_ - start);
+    std::string written = text().substr(start, at_ - start);
+    std::replace_if(
+        written.begin(), written.end(), [](char c) { return c == '\t' || c == '\r' || c == '\n'; }, ' ');
     skip_blanks();
     if (next_is('^')) fail(at_, "a power of a number with a unit is ambiguous; write (" + written + ")^…");
     return unit->si;

@@ -240,6 +240,6 @@ std::string shown(const std::string& key) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-std::string written(const YamlNode& node) { return node.text.size() > 40 ? quote(node.text) : node.text; }
+std::string written(const YamlNode& node) { return node.text.size() > 40 ? quote(node.text) : shown(node.text); }
 
 }  // namespace kinegraph::io
