@@ -112,8 +112,8 @@ void Quantities::resolve(Quantity& quantity) {
     if (input == kTime) {
       error(where, quote(quantity.spec.name) + " cannot depend on the time t; only laws, torques and loads can");
     } else {
-      // Beyond some faults a suggestion costs more than it helps.
-      const bool suggest = diagnostics_.size() < kMostFaults;
+      // Beyond some faults a suggestion, which looks at all names, costs more than it helps.
+      const bool suggest = diagnostics_.size() < kMostFaults && diagnostics_.size() * all_.size() < 1'000'000;
       error(where, "unknown name " + quote(names[i]) +
                        (suggest ? did_you_mean(names[i], names_in_reach(quantity.spec.scope)) : ""));
     }

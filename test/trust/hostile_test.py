@@ -1,7 +1,8 @@
 """Files that somebody made to do harm, or that are far from what was meant: hostile_test.py PROGRAM [SUITE.TEST ...]
 
 Each is refused within a second of processor time and a gigabyte of memory, with status 2 and a message that can be read;
-nothing is opened beside the files that the command names and, for meshes, those in the model's folder.
+nothing is opened beside the files that the command names and, for meshes, those in the model's folder. How fast a machine is
+must not decide whether `make test` passes: here a second is eight; soak.py asks for one (KINEGRAPH_SECOND=1).
 """
 
 import os
@@ -14,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from program import FOURBAR, PENDULUM, PROGRAM, Cli  # noqa: E402
 
 SANITIZED = os.environ.get("KINEGRAPH_SANITIZED") == "1"
-SECOND = 6.0 if SANITIZED else 1.0
+SECOND = float(os.environ.get("KINEGRAPH_SECOND", "8")) * (6 if SANITIZED else 1)
 GIGABYTE = 1 << 30
 
 
