@@ -21,6 +21,7 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 
@@ -42,12 +43,18 @@ def run(path, quick, limit):
         environment["KINEGRAPH_QUICK"] = "1"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run([str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
-                              timeout=limit, check=False)
-        status, text = done.returncode, done.stdout
-        why = f"ended by signal {-status}" if status < 0 else f"ended with status {status}" if status else ""
-    except subprocess.TimeoutExpired as late:
-        why, text = f"did not end within {limit:g} s", late.stdout or b""
+        process = subprocess.Popen([str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
+                                   start_new_session=True)
+        try:
+            text = process.communicate(timeout=limit)[0]
+            status = process.returncode
+            why = f"ended by signal {-status}" if status < 0 else f"ended with status {status}" if status else ""
+        except BaseException as stopped:  # too late, or Ctrl-C: peers that it started end with it
+            os.killpg(process.pid, signal.SIGKILL)
+            text = process.communicate()[0]
+            if not isinstance(stopped, subprocess.TimeoutExpired):
+                raise
+            why = f"did not end within {limit:g} s"
     except OSError as error:
         why, text = f"could not be started: {error.strerror}", b""
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -41,15 +41,10 @@ double OptionReader::number(const std::string& field, const std::string& text) {
 }
 
 double OptionReader::seconds(const std::string& field, const std::string& text) {
-  const std::size_t end = text.find_first_not_of("+-.0123456789 eE");
-  const Unit* unit = end == std::string::npos ? nullptr : unit_at(std::string_view(text).substr(end));
-  if (unit && unit->quantity != "time" && end + unit->name.size() == text.size()) {
-    fault(field, fmt::format("expected a time (s, ms, us, min, h), found the unit of {} {}: {}",
-                             std::string_view("aeiou").find(unit->quantity[0]) == std::string::npos ? "a" : "an",
-                             unit->quantity, quote(text)));
-    return std::nan("");
-  }
-  return number(field, text);
+  const std::string wrong = wrong_unit(text, "time");
+  if (wrong.empty()) return number(field, text);
+  fault(field, wrong);
+  return std::nan("");
 }
 
 long OptionReader::whole(const std::string& field, const std::string& text, long least, long most) {

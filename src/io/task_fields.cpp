@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/units.hpp"
 #include "kinegraph/expr/expression.hpp"
 
 namespace kinegraph::io {
@@ -70,6 +71,17 @@ bool fits(TaskShape shape, const YamlNode& node) {
              });
   }
   return false;
+}
+
+/// What kind of quantity a key means wherever it stands; empty where that depends on more.
+std::string_view quantity_of_task(std::string_view key) {
+  for (const char* time : {"horizon", "time", "from", "to", "until", "cycle"}) {
+    if (key == time) return "time";
+  }
+  for (const char* length : {"radius", "length", "ground"}) {
+    if (key == length) return "length";
+  }
+  return key == "mass" ? "mass" : "";
 }
 
 }  // namespace
@@ -135,6 +147,10 @@ Location TaskFields::where(const char* key) const {
 }
 
 std::optional<double> TaskFields::value(const std::string& key, const YamlNode& node) const {
+  if (const std::string wrong = wrong_unit(node.text, quantity_of_task(key)); !wrong.empty()) {
+    error(node.where, fmt::format("{}: {}", key, wrong));
+    return {};
+  }
   const Result<double> number = parse_number(node.text, node.where);
   if (number) return *number;
   for (const Diagnostic& fault : number.failure().diagnostics) {
@@ -149,15 +165,17 @@ double TaskFields::number(const char* key, double fallback) const {
 }
 
 double TaskFields::positive(const char* key, double fallback) const {
-  const double x = number(key, fallback);
-  if (has(key) && !(x > 0)) error(where(key), fmt::format("{}: must be > 0, is {}", key, written(*find(key))));
-  return x;
+  const YamlNode* node = find(key);
+  const std::optional<double> x = node ? value(key, *node) : std::nullopt;
+  if (x && !(*x > 0)) error(where(key), fmt::format("{}: must be > 0, is {}", key, written(*node)));
+  return x.value_or(fallback);
 }
 
 double TaskFields::not_negative(const char* key, double fallback) const {
-  const double x = number(key, fallback);
-  if (has(key) && !(x >= 0)) error(where(key), fmt::format("{}: must be >= 0, is {}", key, written(*find(key))));
-  return x;
+  const YamlNode* node = find(key);
+  const std::optional<double> x = node ? value(key, *node) : std::nullopt;
+  if (x && !(*x >= 0)) error(where(key), fmt::format("{}: must be >= 0, is {}", key, written(*node)));
+  return x.value_or(fallback);
 }
 
 bool TaskFields::truth(const char* key, bool fallback) const {

@@ -97,6 +97,15 @@ TEST(TaskFile, TellsAllFaultsWithTheirPlaces) {
   }
 }
 
+TEST(TaskFile, RefusesUnitsOfOtherQuantities) {
+  const Result<PlanTask> task =
+      parse_task("model: arm.urdf\nhorizon: 2kg\nsteps: 20\ngoals: [{time: 1 m, joints: {a: 1}}]\n", "t.yaml");
+  ASSERT_FALSE(task);
+  EXPECT_EQ(task.failure().to_string(),
+            "t.yaml:2:10: error: horizon: expected a time (s, ms, us, min, h), found the unit of a mass: '2kg'\n"
+            "t.yaml:4:16: error: time: expected a time (s, ms, us, min, h), found the unit of a length: '1 m'");
+}
+
 TEST(TaskFile, RefusesWhatIsNoTask) {
   EXPECT_FALSE(parse_task("", "t.yaml"));
   EXPECT_FALSE(parse_task("[1, 2]", "t.yaml"));

@@ -29,6 +29,23 @@ TEST(BadFile, UnknownKey) {
             "m.yaml:7:17: error: unknown key 'colour'; expected one of name, point, x, y");
 }
 
+TEST(BadFile, UnitOfAnotherQuantity) {
+  EXPECT_EQ(
+      with("  - {points: [A, P1], length: 5kg, mass: -3e-1 m}"),
+      "m.yaml:6:31: error: body1.length: expected a length (m, km, dm, cm, mm, um), found the unit of a mass: '5kg'\n"
+      "m.yaml:6:42: error: body1.mass: expected a mass (kg, g), found the unit of a length: '-3e-1 m'");
+  EXPECT_EQ(with("gravity: 9.81 m/s"),
+            "m.yaml:6:10: error: gravity: expected an acceleration (m/s^2, mm/s^2), found the unit of a velocity: "
+            "'9.81 m/s'");
+  EXPECT_EQ(with("  - {points: [A, P1], length: 1m, mass: 2g, I0: 3kg}"),
+            "m.yaml:6:49: error: body1.I0: expected a moment of inertia (in SI, without a unit), found the unit of a "
+            "mass: '3kg'");
+  EXPECT_EQ(with("loads:\n  - {point: P1, x: 3Nm}"),
+            "m.yaml:7:20: error: load0.x: expected a force (N, kN, mN), found the unit of a torque: '3Nm'");
+  // What is more than a number and its unit is not judged.
+  EXPECT_EQ(with("  - {points: [A, P1], length: 2*5kg + 1m, mass: 1}"), "none");
+}
+
 TEST(BadFile, MissingPoint) {
   EXPECT_EQ(with("  - points: [A, P7]"), "m.yaml:6:17: error: unknown point 'P7'; did you mean 'P1'?");
   EXPECT_EQ(with("  - points: [0, 2]"), "m.yaml:6:17: error: unknown point '2'; points are numbered 0 to 1");

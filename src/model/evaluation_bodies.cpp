@@ -69,12 +69,12 @@ void Evaluation::gravity() {
   double* x = &model_.gravity.x();
   double* y = &model_.gravity.y();
   if (given && given->list && !set) {
-    quantities_.formula({"gravity.x"}, given->items[0], x);
-    quantities_.formula({"gravity.y"}, given->items[1], y);
+    quantities_.formula({"gravity.x", -1, true, "acceleration"}, given->items[0], x);
+    quantities_.formula({"gravity.y", -1, true, "acceleration"}, given->items[1], y);
     return;
   }
   const bool written = given && !given->list;
-  const int down = written ? quantities_.formula({"gravity"}, given->items[0], &gravity_down_)
+  const int down = written ? quantities_.formula({"gravity", -1, true, "acceleration"}, given->items[0], &gravity_down_)
                            : quantities_.number({"gravity"}, kGravity, &gravity_down_);
   quantities_.number({"gravity.x"}, 0, x);
   quantities_.computed(
@@ -94,7 +94,7 @@ void Evaluation::points() {
     }
     const auto add = [&](const char* axis, double* target) {
       // A setting moves a fixed point; of a moving one it is an initial value, and lengths stay as drawn.
-      const Quantities::Spec spec{point.name + "." + axis, -1, point.fixed};
+      const Quantities::Spec spec{point.name + "." + axis, -1, point.fixed, "length"};
       const Text* text = elements[i].text(axis);
       const int quantity = text ? quantities_.formula(spec, *text, target) : quantities_.faulty(spec);
       quantities_.alias(fmt::format("{}{}", axis, i), quantity);
@@ -135,12 +135,12 @@ void Evaluation::body_length(int index, const ElementSource& element) {
   if ((!automatic && !text) || body.points.size() < 2) {
     length_.push_back(quantities_.faulty({name}));
   } else if (!automatic && body.points.size() == 2) {
-    length_.push_back(quantities_.formula({name}, *text, &body.length));
+    length_.push_back(quantities_.formula({name, -1, true, "length"}, *text, &body.length));
   } else {
     // A body of three or more points has the shape that is drawn.
     const bool bar = body.points.size() == 2;
     length_.push_back(distance(name, body.points[0], body.points[1], &body.length, bar));
-    if (!automatic) quantities_.formula({name + " as given", -1, false}, *text, &declared_length_[index]);
+    if (!automatic) quantities_.formula({name + " as given", -1, false, "length"}, *text, &declared_length_[index]);
   }
 }
 
@@ -162,7 +162,7 @@ void Evaluation::body_mass(int index, const ElementSource& element) {
   PlanarBody& body = model_.bodies[index];
   const auto given = [&](const char* key) { return element.fields.contains(key); };
   const Text* mass = element.text("mass");
-  const Quantities::Spec mass_name{body.name + ".mass"};
+  const Quantities::Spec mass_name{body.name + ".mass", -1, true, "mass"};
   const int m = mass            ? quantities_.formula(mass_name, *mass, &body.mass)
                 : given("mass") ? quantities_.faulty(mass_name)
                                 : quantities_.number(mass_name, 0, &body.mass);
@@ -176,7 +176,7 @@ void Evaluation::body_mass(int index, const ElementSource& element) {
     }
   }
   const int length = length_[index];
-  const Quantities::Spec inertia_name{body.name + ".I0", index};
+  const Quantities::Spec inertia_name{body.name + ".I0", index, true, "moment of inertia"};
   if (const Text* inertia = element.text("I0")) {
     quantities_.formula(inertia_name, *inertia, &body.inertia);
   } else if (!given("I0") && bar) {
@@ -187,7 +187,8 @@ void Evaluation::body_mass(int index, const ElementSource& element) {
     quantities_.number(inertia_name, 0, &body.inertia);
   }
 
-  const Quantities::Spec x_name{body.name + ".cog_x", index}, y_name{body.name + ".cog_y", index};
+  const Quantities::Spec x_name{body.name + ".cog_x", index, true, "length"},
+      y_name{body.name + ".cog_y", index, true, "length"};
   const Field* cog = element.find("cog");
   if (cog && cog->items.size() != 2) {
     error(cog->where, fmt::format("cog: expected [x, y], found {} values", cog->items.size()));

@@ -44,7 +44,7 @@ double drawn_value(Type type, std::span<const double> p) {
 void Evaluation::number(const std::string& name, const ElementSource& element, std::string_view key, double* target,
                         double fallback) {
   if (const Text* text = element.text(key)) {
-    quantities_.formula({name}, *text, target);
+    quantities_.formula({name, -1, true, quantity_of(key)}, *text, target);
   } else if (element.fields.contains(key)) {
     quantities_.faulty({name});
   } else {
@@ -55,7 +55,7 @@ void Evaluation::number(const std::string& name, const ElementSource& element, s
 void Evaluation::law(const std::string& name, const ElementSource& element, std::string_view key, Law* target,
                      bool with_derivatives) {
   if (const Text* text = element.text(key)) {
-    quantities_.law({name}, *text, target, with_derivatives);
+    quantities_.law({name, -1, true, quantity_of(key)}, *text, target, with_derivatives);
   } else if (!element.fields.contains(key)) {
     static const Text zero{"0", {}, false};
     quantities_.law({name}, zero, target);
@@ -301,7 +301,10 @@ void Evaluation::initial() {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     InitialValue& value = model_.initial[i];
     const std::string name = "initial " + initial_name({value.coordinate, value.rate});
-    if (texts[i]) quantities_.formula({name, -1, false}, *texts[i], &value.value);
+    const bool turns = value.coordinate.what == CoordinateRef::What::relative &&
+                       model_.relative[value.coordinate.index].type != Type::relative_position;
+    const std::string_view quantity = value.rate ? turns ? "angular velocity" : "velocity" : turns ? "angle" : "length";
+    if (texts[i]) quantities_.formula({name, -1, false, quantity}, *texts[i], &value.value);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/units.hpp"
 
 namespace kinegraph {
 namespace {
@@ -17,9 +18,39 @@ constexpr int kCycleShown = 12;
 
 Location place_of(const Text& text, const Location& inside) { return text.verbatim ? inside : text.where; }
 
+constexpr std::pair<std::string_view, std::string_view> kQuantities[] = {
+    {"stiffness", "stiffness"},
+    {"damping", "damping"},
+    {"inertia", "moment of inertia"},
+    {"torque", "torque or force"},
+    {"x", "force"},
+    {"y", "force"},
+    {"viscous", "damping"},
+    {"dry", "torque or force"},
+    {"stribeck", "torque or force"},
+    {"stribeck_speed", "angular velocity or velocity"},
+    {"rate", "frequency"},
+    {"delay", "time"},
+    {"angle", "angle"},
+    {"gyro_noise", "angular velocity"},
+    {"gyro_quantum", "angular velocity"},
+    {"gyro_bias", "angular velocity"},
+    {"gyro_bias_sd", "angular velocity"},
+    {"accel_noise", "acceleration"},
+    {"accel_quantum", "acceleration"},
+    {"accel_bias", "acceleration"},
+    {"accel_bias_sd", "acceleration"},
+};
+
 std::string non_finite(double value) { return std::isnan(value) ? "is not a number" : "is infinite"; }
 
 }  // namespace
+
+std::string_view quantity_of(std::string_view key) {
+  const auto known =
+      std::find_if(std::begin(kQuantities), std::end(kQuantities), [&](const auto& q) { return q.first == key; });
+  return known == std::end(kQuantities) ? std::string_view() : known->second;
+}
 
 int Quantities::add(Quantity quantity) {
   const int index = static_cast<int>(all_.size());
@@ -93,6 +124,11 @@ void Quantities::parse(Quantity& quantity) {
     for (const Diagnostic& fault : expression.failure().diagnostics) {
       error(place_of(*quantity.text, fault.where), fault.message);
     }
+    quantity.state = State::failed;
+    return;
+  }
+  if (const std::string wrong = wrong_unit(quantity.text->text, quantity.spec.quantity); !wrong.empty()) {
+    error(quantity.text->where, fmt::format("{}: {}", quantity.spec.name, wrong));
     quantity.state = State::failed;
     return;
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -26,8 +27,9 @@ class Quantities {
 
   struct Spec {
     std::string name;
-    int scope = -1;        ///< whose local names the formula may use
-    bool settable = true;  ///< by the user
+    int scope = -1;                  ///< whose local names the formula may use
+    bool settable = true;            ///< by the user
+    std::string_view quantity = {};  ///< "length": units of others are refused; empty: any
   };
 
   // Each returns the index of the new quantity. The value is written to the target by evaluate(); the target must stay
@@ -80,5 +82,9 @@ class Quantities {
   std::unordered_map<std::string, int> global_;
   std::map<std::pair<int, std::string>, int> local_;
 };
+
+/// What kind of quantity is given by a key that means the same in all elements: "stiffness", "force" of "x" of a load;
+/// empty where that depends on more.
+std::string_view quantity_of(std::string_view key);
 
 }  // namespace kinegraph

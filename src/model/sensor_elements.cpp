@@ -94,7 +94,7 @@ const Text* SensorElements::required(const Sensor& sensor, const ElementSource& 
 
 void SensorElements::number(const std::string& name, const ElementSource& element, std::string_view key, double* target,
                             double fallback, int scope) {
-  const Quantities::Spec spec{name, scope};
+  const Quantities::Spec spec{name, scope, true, quantity_of(key)};
   if (const Text* text = element.text(key)) {
     quantities_.formula(spec, *text, target);
   } else if (element.fields.contains(key)) {
@@ -113,7 +113,7 @@ void SensorElements::vector(const std::string& name, const ElementSource& elemen
                                     field->items.size()));
   }
   for (int i = 0; i < size; ++i) {
-    const Quantities::Spec spec{fmt::format("{}_{}", name, "xyz"[i]), scope};
+    const Quantities::Spec spec{fmt::format("{}_{}", name, "xyz"[i]), scope, true, key == "at" ? "length" : ""};
     if (sound) {
       quantities_.formula(spec, field->items[i], target + i);
     } else if (element.fields.contains(key)) {
