@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -80,33 +81,67 @@ std::vector<std::string> long_names(const CLI::App& app) {
   return names;
 }
 
-/// What the parser lets through: words that no option takes, options without a value.
-/// An output that would replace a file that the same command reads.
-std::optional<Failure> overwritten(const CLI::App& app, const Verb& verb) {
-  const auto writes = [&](const std::string& name) {
-    static const std::vector<std::string> always = {"out", "json", "report", "sensors", "save", "innovations"};
-    return std::find(always.begin(), always.end(), name) != always.end() || (name == "motion" && verb.name() == "plan");
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : option.get_lnames()[0];
+}
+
+constexpr std::array<std::string_view, 7> kOutputs = {"out",  "json",        "report", "sensors",
+                                                      "save", "innovations", "motion"};
+
+/// The options of a verb that name a file to be written, in the order of kOutputs; or those that do not.
+std::vector<const CLI::Option*> given_files(const CLI::App& app, const Verb& verb, bool written) {
+  const auto place = [&](const CLI::Option* option) {
+    const std::string name = name_of(*option);
+    const bool read = name == "motion" && verb.name() != "plan";
+    return read ? kOutputs.end() : std::find(kOutputs.begin(), kOutputs.end(), name);
   };
-  const auto name_of = [](const CLI::Option* o) {
-    return o->get_lnames().empty() ? o->get_name() : o->get_lnames()[0];
-  };
-  for (const CLI::Option* output : app.get_options()) {
-    if (!writes(name_of(output)) || output->count() == 0) continue;
-    for (const CLI::Option* input : app.get_options()) {
-      if (writes(name_of(input))) continue;
-      for (std::string file : input->results()) {
-        if (file.starts_with('@')) file.erase(0, 1);
+  std::vector<const CLI::Option*> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && (place(option) != kOutputs.end()) == written) given.push_back(option);
+  }
+  std::stable_sort(given.begin(), given.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
+  return given;
+}
+
+/// Whether two names are of one file, which need not be there yet. Devices take any number of outputs.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  if (std::filesystem::is_character_file(a, none)) return false;
+  return std::filesystem::equivalent(a, b, none) ||
+         std::filesystem::weakly_canonical(std::filesystem::absolute(a, none), none) ==
+             std::filesystem::weakly_canonical(std::filesystem::absolute(b, none), none);
+}
+
+/// One file for each output, and none that the same command reads.
+std::vector<Diagnostic> faults_of_outputs(const CLI::App& app, const Verb& verb) {
+  std::vector<Diagnostic> faults;
+  const auto fault = [&](std::string message) { faults.push_back({Severity::error, {}, std::move(message)}); };
+  const std::vector<const CLI::Option*> outputs = given_files(app, verb, true), inputs = given_files(app, verb, false);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string name = name_of(*outputs[i]), file = outputs[i]->results().front();
+    for (std::size_t j = i + 1; j < outputs.size(); ++j) {
+      const std::string& other = outputs[j]->results().front();
+      const std::string both = fmt::format("{}, {}: ", name, name_of(*outputs[j]));
+      if (file == "-" && other == "-") {
+        fault(both + "only one of them can be standard output");
+      } else if (file != "-" && other != "-" && same_file(file, other)) {
+        fault(fmt::format("{}both name the file {}", both, quote(file)));
+      }
+    }
+    for (const CLI::Option* input : inputs) {
+      for (std::string read : input->results()) {
+        if (read.starts_with('@')) read.erase(0, 1);
         std::error_code none;
-        if (file != "-" && std::filesystem::equivalent(file, output->results().front(), none)) {
-          return Failure::bad_input(
-              fmt::format("{}: names the file {} that the command reads", name_of(output), quote(file)));
+        if (file != "-" && std::filesystem::equivalent(read, file, none)) {
+          fault(fmt::format("{}: names the file {} that the command reads", name, quote(read)));
         }
       }
     }
   }
-  return {};
+  return faults;
 }
 
+/// What the parser lets through: words that no option takes, options without a value.
 std::optional<Failure> fault_of(const CLI::App& app, const Verb& verb) {
   const std::vector<std::string> left = app.remaining();
   for (const std::string& word : left) {
@@ -127,7 +162,9 @@ std::optional<Failure> fault_of(const CLI::App& app, const Verb& verb) {
     }
   }
   if (!left.empty()) return Failure::bad_input(fmt::format("did not expect {}", quote(left.front())));
-  if (auto fault = overwritten(app, verb)) return fault;
+  if (auto faults = faults_of_outputs(app, verb); !faults.empty()) {
+    return Failure{Failure::Kind::bad_input, std::move(faults)};
+  }
   if (verb.takes_model() && app.get_option("MODEL")->count() == 0) {
     const std::string file = file_name(*app.get_option("MODEL"));
     const char* kind = file == "TASK" ? "task" : file == "STUDY" ? "study" : "model";

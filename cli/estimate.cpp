@@ -143,12 +143,8 @@ void Estimate::read_start(OptionReader& reader, task::EstimateOptions& options) 
   options.start_speed = reader.number("start-speed", start_speed_);
 }
 
-/// One file for each output, one reader of standard input.
+/// One reader of standard input.
 void Estimate::check_files(OptionReader& reader) const {
-  const auto same = [&](const std::string& other) { return !innovations_.empty() && innovations_ == other; };
-  if (same(common_.out)) reader.fault("out, innovations", "both name the file " + quote(innovations_));
-  if (same(common_.json)) reader.fault("json, innovations", "both name the file " + quote(innovations_));
-  if (same(common_.report)) reader.fault("report, innovations", "both name the file " + quote(innovations_));
   const auto standard_input = std::count(logs_.begin(), logs_.end(), "-") + (input_ == "-" ? 1 : 0);
   if (standard_input > 1) reader.fault("log, input", "standard input can be read once");
 }

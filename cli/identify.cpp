@@ -190,12 +190,8 @@ void Identify::read_loss(OptionReader& reader, task::IdentifyOptions& options) {
   if (options.loss == "none") reader.fault("loss", "none has no scale");
 }
 
-/// One file for each output, one reader of standard input.
+/// One reader of standard input.
 void Identify::check_files(OptionReader& reader) const {
-  const auto same = [&](const std::string& other) { return !save_.empty() && save_ == other; };
-  if (same(common_.out)) reader.fault("out, save", "both name the file " + quote(save_));
-  if (same(common_.json)) reader.fault("json, save", "both name the file " + quote(save_));
-  if (same(common_.report)) reader.fault("report, save", "both name the file " + quote(save_));
   const auto standard_input =
       std::count(logs_.begin(), logs_.end(), "-") + std::count(validate_.begin(), validate_.end(), "-");
   if (standard_input > 1) reader.fault("log, validate", "standard input can be read once");

@@ -133,13 +133,6 @@ void CommonOptions::read(OptionReader& reader) {
   if (!base.empty() && base != "fixed" && base != "floating") {
     reader.fault("base", "must be fixed or floating, is " + quote(base));
   }
-  if (out == "-" && json == "-") reader.fault("out, json", "only one of them can be standard output");
-  if (!out.empty() && out != "-" && out == json) reader.fault("out, json", "both name the file " + quote(out));
-  if (report == "-" && (out == "-" || json == "-")) {
-    reader.fault("report", "only one output can be standard output");
-  } else if (!report.empty() && report != "-" && (report == out || report == json)) {
-    reader.fault(report == out ? "out, report" : "json, report", "both name the file " + quote(report));
-  }
   if (!beside.empty() && report.empty()) reader.fault("beside", "is drawn in --report, which is not given");
 }
 

@@ -148,10 +148,6 @@ Done Plan::run() {
   options.threads = common_.threads.empty() ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))
                                             : static_cast<int>(reader.whole("threads", common_.threads, 1, 4096));
   options.seed = common_.seed_value;
-  const auto same = [&](const std::string& other) { return !motion_.empty() && motion_ != "-" && motion_ == other; };
-  if (same(common_.out)) reader.fault("out, motion", "both name the file " + quote(motion_));
-  if (same(common_.json)) reader.fault("json, motion", "both name the file " + quote(motion_));
-  if (same(common_.report)) reader.fault("report, motion", "both name the file " + quote(motion_));
   if (!reader.ok()) return reader.failure();
 
   Result<Outputs> outputs = Outputs::open(common_);

@@ -204,10 +204,6 @@ task::SimulateOptions Simulate::read_options(OptionReader& reader) {
     if (!options.soft_scale.emplace(name, factor).second) reader.fault("soft-scale", quote(name) + " is given twice");
   }
   if (!soft_scale_.empty() && weights_ == "hard") reader.fault("soft-scale", "needs --weights soft");
-  const auto same = [&](const std::string& other) { return !sensors_.empty() && sensors_ == other; };
-  if (same(common_.out)) reader.fault("out, sensors", "both name the file " + quote(sensors_));
-  if (same(common_.json)) reader.fault("json, sensors", "both name the file " + quote(sensors_));
-  if (same(common_.report)) reader.fault("report, sensors", "both name the file " + quote(sensors_));
   if (!columns_.empty() && input_.empty()) reader.fault("columns", "names the columns of --input, which is not given");
   return options;
 }

@@ -298,9 +298,7 @@ Done Sweep::run() {
     if (!(log_every_ > 0)) reader.fault("progress", "must be > 0, is " + progress_);
   }
   if (!common_.threads.empty()) threads_ = static_cast<int>(reader.whole("threads", common_.threads, 1, 4096));
-  if (common_.out == "-" && common_.json == "-") {
-    reader.fault("out, json", "only one of them can be standard output");
-  } else if (!common_.json.empty() && files().table == common_.json) {
+  if (common_.out.empty() && !common_.json.empty() && files().table == common_.json) {
     reader.fault("out, json", "both name the file " + quote(common_.json));
   }
   if (!reader.ok()) return reader.failure();

@@ -152,7 +152,9 @@ class Files(Cli):
         self.assertEqual(rows[0].split(",")[0], "t")
         self.bad("error: out, json: only one of them can be standard output", *command, "--out", "-", "--json", "-")
         self.bad("error: out, json: both name the file 'a'", *command, "--out", "a", "--json", "a")
-
+        self.bad("error: out, json: both name the file 'a'\nerror: out, sensors: both name the file 'a'\n"
+                 "error: json, sensors: both name the file './a'", *command, "--out", "a", "--json", "./a", "--sensors", "a")
+        self.good(*command, "--out", "/dev/null", "--json", "/dev/null")
 
     def test_a_closed_pipe_is_no_fault_of_ours(self):
         """Nobody reads: as in kinegraph ... | true."""
