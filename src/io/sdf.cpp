@@ -78,8 +78,7 @@ class Places {
     for (const bool consequences : {false, true}) {
       if (consequences && findings.failed()) return;
       for (const sdf::Error& error : errors) {
-        // Inertias are judged by check_robot, with the same rules for all formats.
-        if (error.Code() == sdf::ErrorCode::LINK_INERTIA_INVALID || is_consequence(error) != consequences) continue;
+        if (is_consequence(error) != consequences) continue;
         const Location where = tree_.where(find(error));
         if (seen.emplace(where.line, where.column).second) findings.error(where, message(error));
       }

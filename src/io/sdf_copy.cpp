@@ -76,7 +76,8 @@ class Copy {
     }
     copy_.text += fmt::format(">{}\n", escaped(node.text().get()));
     for (const pugi::xml_node child : node.children()) {
-      if (child.type() == pugi::node_element && sdf_element_is_used(node.name(), child.name()) && has_form(child)) {
+      if (child.type() == pugi::node_element && sdf_element_is_used(node.name(), child.name()) && has_form(child) &&
+          !is_inertia(child)) {
         element(child);
       }
     }
@@ -89,6 +90,13 @@ class Copy {
     const std::string given = attribute.value();
     const bool version = std::string_view(node.name()) == "sdf" && std::string_view(attribute.name()) == "version";
     return version && given.size() > 3 ? "1.9" : escaped(given);
+  }
+
+  /// Masses and inertias are read from the tree itself and judged by check_robot, with the same rules for all formats:
+  /// libsdformat gives a whole world up for one that it dislikes.
+  static bool is_inertia(pugi::xml_node node) {
+    const std::string_view name = node.name();
+    return std::string_view(node.parent().name()) == "inertial" && (name == "mass" || name == "inertia");
   }
 
   /// Pictures of forms that are not read (heightmaps, images) are left out.

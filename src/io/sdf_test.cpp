@@ -1,44 +1,20 @@
-#include "kinegraph/io/sdf.hpp"
-
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <sstream>
 
 #include "kinegraph/base/numbers.hpp"
+#include "kinegraph/io/sdf_texts_test.hpp"
 #include "test/shared.hpp"
 
 namespace kinegraph {
 namespace {
+
+using namespace sdf_texts;
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream stream(path);
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
-}
-
-std::string in_model(const std::string& content, const std::string& version = "1.9") {
-  return "<sdf version=\"" + version + "\">\n<model name=\"m\">\n" + content + "</model>\n</sdf>\n";
-}
-
-Model parse(const std::string& text, const ReadOptions& options = {}) {
-  Result<Model> model = parse_sdf(text, "m.sdf", options);
-  EXPECT_TRUE(model.ok()) << (model ? "" : model.failure().to_string());
-  return model ? *model : Model{};
-}
-
-std::string faults(const std::string& text, const ReadOptions& options = {}) {
-  const Result<Model> model = parse_sdf(text, "m.sdf", options);
-  if (model) return "accepted";
-  EXPECT_EQ(model.failure().exit_status(), 2);
-  return model.failure().to_string();
-}
-
-std::string warnings(const Model& model) {
-  std::string text;
-  for (const Diagnostic& warning : model.warnings) text += to_string(warning) + "\n";
-  return text;
 }
 
 const Joint& joint(const Model& model, const std::string& name) {
@@ -58,8 +34,6 @@ void expect_drawn_consistently(const Robot& robot) {
     EXPECT_EQ(static_cast<int>(j.limits.size()), j.type == JointType::ball ? 0 : freedoms(j.type)) << j.name;
   }
 }
-
-const std::string kTwoLinks = "<link name=\"a\"><inertial/></link>\n<link name=\"b\"><inertial/></link>\n";
 
 TEST(Sdf, AllReferenceModelsLoad) {
   const auto folder = shared("models");
@@ -342,77 +316,6 @@ TEST(Sdf, WhatLibsdformatIgnores) {
       "'d')\n");
 }
 
-TEST(Sdf, FaultsHaveTheirPlaces) {
-  EXPECT_EQ(faults(in_model(R"(<link name="arm"><pose>1 2 3</pose><inertial><mass>abc</mass></inertial></link>
-<link name="arm"><inertial><mass>nan</mass></inertial></link>
-<link/>
-<joint name="j" type="revolut"><parent>arn</parent><child>arm</child><axis><xyz>0 0</xyz></axis></joint>
-<joint name="k" type="fixed"><parent>arm</parent></joint>
-<joint name="l" type="fixed"><parent>arm</parent><child>world</child></joint>
-<joint name="n" type="fixed"><parent>arm</parent><child>arm</child></joint>
-<frame name="f"><pose relative_to="amr"/></frame>
-)")),
-            "m.sdf:3:24: error: <pose>: expected 6 numbers, found 3\n"
-            "m.sdf:3:52: error: <mass>: 'abc' is not a number\n"
-            "m.sdf:4:1: error: link 'arm' is defined twice; first in line 3\n"
-            "m.sdf:4:34: error: <mass>: 'nan' is not a finite number\n"
-            "m.sdf:5:1: error: <link>: missing attribute 'name'\n"
-            "m.sdf:6:23: error: joint 'j': unknown type 'revolut'; did you mean 'revolute'?\n"
-            "m.sdf:6:40: error: joint 'j': parent: unknown link or frame 'arn'; did you mean 'arm'?\n"
-            "m.sdf:6:81: error: <xyz>: expected 3 numbers, found 2\n"
-            "m.sdf:7:1: error: joint 'k': no <child>\n"
-            "m.sdf:8:57: error: joint 'l': the child cannot be the world; make it the parent\n"
-            "m.sdf:9:1: error: joint 'n': parent and child are both 'arm'\n"
-            "m.sdf:10:36: error: <pose> relative_to: unknown link or frame 'amr'; did you mean 'arm'?");
-}
-
-TEST(Sdf, FaultsThatLibsdformatFinds) {
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(faults(in_model("<link name='a'><pose relative_to='b'/></link>\n<link name='b'><pose "
-                            "relative_to='a'/></link>\n")),
-            "m.sdf:3:1: error: link 'a' is placed relative to itself: relative_to or attached_to form a cycle\n"
-            "m.sdf:4:1: error: link 'b' is placed relative to itself: relative_to or attached_to form a cycle");
-  EXPECT_EQ(faults(in_model(kTwoLinks + "<link name='__x__'/>\n")),
-            "m.sdf:5:1: error: The supplied link name [__x__] is reserved");
-  EXPECT_EQ(faults(in_model(kTwoLinks + "<joint name='j' type='revolute'><parent>a</parent><child>b</child>\n<axis>"
-                                        "<xyz>0 0 0</xyz></axis></joint>\n")),
-            "m.sdf:6:12: error: <xyz>: an axis cannot be zero");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-}
-
-TEST(Sdf, FaultsOfTheWholeFile) {
-  EXPECT_EQ(faults("<robot name='r'/>"), "m.sdf:1:1: error: expected <sdf>, found 'robot'");
-  EXPECT_EQ(faults("<sdf/>"), "m.sdf:1:1: error: <sdf>: missing attribute 'version'");
-  EXPECT_EQ(faults("<sdf version='2.0'/>"), "m.sdf:1:15: error: unknown SDF version '2.0'; expected 1.2 to 1.12");
-  EXPECT_EQ(faults("<sdf version='1.9'/>"), "m.sdf:1:1: error: the file has no link");
-  EXPECT_EQ(faults("<sdf version='1.9'>\n<model name='m'/></sdf>"), "m.sdf:2:1: error: model 'm' has no link");
-  EXPECT_EQ(faults(in_model("<include><uri>model://arm</uri></include>\n")),
-            "m.sdf:3:1: error: <include> of 'model://arm': other files are not read; put the model into this file");
-  EXPECT_EQ(faults("").substr(0, 6), "m.sdf:");
-  EXPECT_EQ(faults("<sdf version='1.9'><model name='m'><link name='a'>").substr(0, 8), "m.sdf:1:");
-  EXPECT_NE(faults("<!DOCTYPE sdf [<!ENTITY a \"b\">]><sdf version='1.9'>&a;</sdf>"), "accepted");
-}
-
-TEST(Sdf, PhysicalRules) {
-  const auto link = [](double mass, double ixx, double iyy, double izz) {
-    return in_model("<link name='a'>\n<inertial><mass>" + std::to_string(mass) + "</mass><inertia><ixx>" +
-                    std::to_string(ixx) + "</ixx><iyy>" + std::to_string(iyy) + "</iyy><izz>" + std::to_string(izz) +
-                    "</izz></inertia></inertial></link>\n");
-  };
-  EXPECT_EQ(faults(link(-1, 1, 1, 1)), "m.sdf:4:1: error: link 'a': the mass must be >= 0, is -1");
-  EXPECT_EQ(faults(link(1, -1, 1, 1)), "m.sdf:4:1: error: link 'a': the inertia has a negative principal moment, -1");
-  const std::string broken =
-      "link 'a': no body has the principal inertias 1, 2 and 5 (the largest is above the sum of the others)";
-  ReadOptions strict;
-  strict.strict = true;
-  EXPECT_EQ(warnings(parse(link(1, 5, 2, 1))), "m.sdf:4:1: warning: " + broken + "\n");
-  EXPECT_EQ(faults(link(1, 5, 2, 1), strict), "m.sdf:4:1: error: " + broken);
-  EXPECT_EQ(
-      faults(in_model(kTwoLinks + "<joint name='j' type='revolute'><parent>a</parent><child>b</child><axis><xyz>0 0 "
-                                  "1</xyz><limit><lower>2</lower><upper>1</upper></limit></axis></joint>\n")),
-      "m.sdf:5:1: error: joint 'j': the lower limit 2 is above the upper limit 1");
-}
-
 TEST(Sdf, ShapesAndColours) {
   const Model model = parse(in_model(R"(<link name="a"><inertial/>
 <visual name="v"><pose>0 0 1 0 0 0</pose><geometry><cylinder><radius>0.1</radius><length>2</length></cylinder></geometry>
@@ -455,14 +358,6 @@ TEST(Sdf, Surfaces) {
                       "</geometry>\n<surface><friction><ode><mu>much</mu></ode></friction></surface></collision>"
                       "</link>\n")),
       "m.sdf:5:29: error: <mu>: expected a number, found 'much'");
-}
-
-TEST(Sdf, TooLargeForLibsdformat) {
-  std::string links;
-  for (int i = 0; i < 4001; ++i) links += "<link name='l" + std::to_string(i) + "'/>\n";
-  EXPECT_EQ(faults(in_model(links)),
-            "m.sdf:1:1: error: 4001 links, joints and frames are too many for libsdformat (more "
-            "than 4000); URDF has no such limit");
 }
 
 }  // namespace
