@@ -78,7 +78,7 @@ Done View::run() {
   const auto found =
       model->spatial() ? assemble_spatial(*model, bar.callback()) : assemble_planar(*model, bar.callback());
   if (!found) return found.failure();
-  auto view = report::view_section(*model, found->driven);
+  auto view = report::view_section(*model, found->driven, &found->pose);
   if (!view) return view.failure();
   if (ReportContent* report = outputs->show(*model, command)) {
     report->timed = false;

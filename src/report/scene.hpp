@@ -48,7 +48,9 @@ Result<Trajectory> as_drawn(const Model& model);
 
 /// The section `view` of a page: what it needs to move the machine by itself. `driven`: names of the coordinates that
 /// get a slider ("theta.q", "P1.x", of a robot "elbow.q").
-Result<nlohmann::ordered_json> view_section(const Model& model, const std::vector<std::string>& driven);
+/// `pose`: where it starts (its first row, by the names of the columns); without it, as the file says.
+Result<nlohmann::ordered_json> view_section(const Model& model, const std::vector<std::string>& driven,
+                                            const Trajectory* pose = nullptr);
 
 namespace scene {
 

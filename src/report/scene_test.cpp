@@ -93,6 +93,10 @@ TEST(Scene, RobotPosesAreThoseOfItsJoints) {
   const auto view = view_section(model, {"hinge"});
   ASSERT_TRUE(view);
   EXPECT_EQ((*view)["coordinates"][0]["name"], "hinge");
+  EXPECT_EQ((*view)["start"][0], 0);
+  Trajectory assembled({"hinge.q"});
+  *assembled.append(0) = 0.7;
+  EXPECT_EQ((*view_section(model, {"hinge"}, &assembled))["start"][0], 0.7);
 }
 
 TEST(Residuals, TellTheConstraintThatIsBroken) {

@@ -55,7 +55,7 @@ Json joint_json(const screw::ScrewJoint& joint) {
 }
 
 /// The tree with its joints turned so that their axis is z, as the page computes it.
-Json spatial(const screw::Tree& tree, const std::vector<std::string>& driven) {
+Json spatial(const screw::Tree& tree, const std::vector<std::string>& driven, const Trajectory* pose) {
   Json json{{"dimension", 3}};
   json["bodies"] = Json::array();
   for (const screw::Body& body : tree.bodies()) {
@@ -78,7 +78,11 @@ Json spatial(const screw::Tree& tree, const std::vector<std::string>& driven) {
     json["coordinates"].push_back(
         {{"name", c.name}, {"type", to_string(c.type)}, {"q", c.q}, {"stored", c.stored}, {"limits", limits}});
   }
-  const Eigen::VectorXd start = tree.start_position();
+  Eigen::VectorXd start = tree.start_position();
+  for (int i = 0; pose && pose->samples() > 0 && i < start.size(); ++i) {
+    const int column = pose->find(tree.position_names()[i]);
+    if (column >= 0) start[i] = pose->row(0)[column];
+  }
   json["start"] = std::vector<double>(start.begin(), start.end());
   json["driven"] = driven;
   return json;
@@ -86,11 +90,11 @@ Json spatial(const screw::Tree& tree, const std::vector<std::string>& driven) {
 
 }  // namespace
 
-Result<Json> view_section(const Model& model, const std::vector<std::string>& driven) {
+Result<Json> view_section(const Model& model, const std::vector<std::string>& driven, const Trajectory* pose) {
   if (!model.spatial()) return planar(model, driven);
   const auto tree = screw::Tree::make(model.robot);
   if (!tree) return tree.failure();
-  return spatial(**tree, driven);
+  return spatial(**tree, driven, pose);
 }
 
 }  // namespace kinegraph::report

@@ -40,7 +40,6 @@ LoopSystem::LoopSystem(const screw::Tree& tree)
     for (int k = 0; k < c.freedoms; ++k) {
       if (c.in_loop) columns_.push_back(c.v + k);
       is_length_.push_back(slides(c, k));
-      passive_.push_back(c.passive);
     }
   }
 }

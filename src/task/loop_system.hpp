@@ -23,14 +23,13 @@ class LoopSystem {
   double length() const { return length_; }
   const std::vector<int>& columns() const { return columns_; }  ///< the freedoms that loops tie
   bool is_length(int freedom) const { return is_length_[freedom]; }
-  bool passive(int freedom) const { return passive_[freedom]; }
 
  private:
   const screw::Tree& tree_;
   screw::Poses poses_;
   double length_ = 1;
   std::vector<int> columns_;
-  std::vector<bool> is_length_, passive_;
+  std::vector<bool> is_length_;
 };
 
 /// The farthest that neighbouring joints are apart; 1 if all are at one place.

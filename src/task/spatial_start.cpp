@@ -9,6 +9,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 #include "kinegraph/task/loop_closer.hpp"
+#include "kinegraph/task/planar_drawing.hpp"
 
 namespace kinegraph::task {
 namespace {
@@ -114,7 +115,10 @@ Result<Eigen::VectorXd> close_velocities(const screw::Tree& tree, const Eigen::V
     for (int i = 0; i < 2; ++i) v -= free.spread(qr.solve(J * v), tree.freedoms());
   }
   const Eigen::VectorXd rate = J * v;
-  if (!v.allFinite() || rate.cwiseAbs().maxCoeff() > screw::kClosureDigits * (1 + guess.cwiseAbs().maxCoeff())) {
+  if (!v.allFinite() || !rate.allFinite()) {
+    return Failure::no_answer("the rates that keep the loops closed are too large to be computed with");
+  }
+  if (rate.cwiseAbs().maxCoeff() > screw::kClosureDigits * (1 + guess.cwiseAbs().maxCoeff())) {
     int worst = 0;
     rate.cwiseAbs().maxCoeff(&worst);
     return Failure::no_answer(fmt::format(
@@ -155,20 +159,24 @@ std::vector<int> independent_freedoms(const screw::Tree& tree, const Eigen::Vect
     const Eigen::Index row = at - system.columns().begin();
     if (N.row(row).norm() > 1e-6) take(row);
   }
-  // Motors first, then other joints of the tree, then those that close loops; among each the first of those that move
-  // well, so that joints near the ground come before others.
-  const auto order = [&](Eigen::Index row) {
-    const int c = system.columns()[row];
-    return c >= tree.tree_freedoms() ? 2 : system.passive(c) ? 1 : 0;
-  };
-  for (int turn = 0; turn < 4 && left > 0; ++turn) {
+  // Motors first (joints of one freedom before universal joints and balls, which seldom have one), then other joints of
+  // the tree, then those that close loops; among each the first of those that move well, so that joints near the ground
+  // come before others.
+  std::vector<int> order(tree.freedoms());
+  for (const screw::Coordinate& c : tree.coordinates()) {
+    const int place = c.v >= tree.tree_freedoms() ? 3 : c.passive ? 2 : c.freedoms > 1 ? 1 : 0;
+    std::fill_n(order.begin() + c.v, c.freedoms, place);
+  }
+  constexpr int kAny = 4;
+  for (int turn = 0; turn <= kAny && left > 0; ++turn) {
+    const auto its_turn = [&](Eigen::Index row) { return turn == kAny || order[system.columns()[row]] == turn; };
     while (left > 0) {
-      double most = turn < 3 ? 1e-2 : 0;
+      double most = turn < kAny ? 1e-2 : 0;
       for (Eigen::Index row = 0; row < n; ++row) {
-        if (turn == 3 || order(row) == turn) most = std::max(most, N.row(row).norm());
+        if (its_turn(row)) most = std::max(most, N.row(row).norm());
       }
       Eigen::Index next = 0;
-      while (next < n && !((turn == 3 || order(next) == turn) && N.row(next).norm() > 0.3 * most)) ++next;
+      while (next < n && !(its_turn(next) && N.row(next).norm() > 0.3 * most)) ++next;
       if (next == n) break;
       take(next);
     }
@@ -370,8 +378,11 @@ Result<Eigen::VectorXd> start_position(const Model& model, const screw::Tree& tr
 
 Result<SpatialStart> make_spatial_start(const Model& model, PlanarForces forces) {
   Robot planar;
+  double moved = 0;
   if (!model.spatial()) {
-    auto robot = robot_of(model, forces);
+    const Drawing drawing = assembled_drawing(model);
+    moved = drawing.moved;
+    auto robot = robot_of(drawing.model ? *drawing.model : model, forces);
     if (!robot) return robot.failure();
     planar = std::move(*robot);
   }
@@ -379,6 +390,7 @@ Result<SpatialStart> make_spatial_start(const Model& model, PlanarForces forces)
   if (!tree) return tree.failure();
   SpatialStart start;
   start.tree = *tree;
+  start.moved = moved;
   auto q = start_position(model, *start.tree, forces);
   if (!q) return q.failure();
   start.q = std::move(*q);

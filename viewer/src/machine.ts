@@ -210,6 +210,8 @@ export class SpatialMachine extends Stepped {
       return;
     }
     for (let k = 0; k < c.stored; ++k) {
+      const free = this.view.loops.length === 0 || this.view.driven.includes(c.stored > 1 ? `${c.name}.q${k + 1}` : `${c.name}.q`);
+      if (!free && !this.view.driven.includes(c.name)) continue;
       const slides = c.type === "prismatic" || (c.type === "cylindrical" && k === 1) || (c.type === "planar" && k < 2);
       add(c.stored > 1 ? `${c.name}.q${k + 1}` : c.name, c.q + k, -1, slides, c.limits[k]);
     }
