@@ -55,6 +55,12 @@ class Plan final : public Verb {
     app.add_option("--soft", soft_, "dynamics, collocation and goals as costs of this sigma, limits as hinges")
         ->type_name("SIGMA");
     app.add_option("--max-iterations", iterations_, "of the search")->type_name("N")->capture_default_str();
+    app.add_option("--tolerance", tolerance_, "of what must hold: the largest violation of an answer")
+        ->type_name("T")
+        ->capture_default_str();
+    app.add_option("--optimality", optimality_, "of the least cost: the largest scaled fault of its conditions")
+        ->type_name("T")
+        ->capture_default_str();
     app.add_option("--roll-out", divisions_, "steps of the roll-out per step of the plan; 0: none")
         ->type_name("N")
         ->capture_default_str();
@@ -71,6 +77,7 @@ class Plan final : public Verb {
   Summary summarize(const PlanTask& task, const task::PlanSummary& s) const;
 
   std::string guess_, soft_ = "0", iterations_ = "500", divisions_ = "10", motion_;
+  std::string tolerance_ = "1e-9", optimality_ = "1e-6";
   bool verbose_ = false;
 };
 
@@ -88,8 +95,9 @@ std::function<void(const SqpIteration&)> Plan::watcher(ProgressBar& bar) const {
     static const char* const phases[] = {"warm start", "search", "restoration"};
     const char* phase = phases[static_cast<int>(i.phase)];
     if (verbose_ && !common_.quiet) {
-      common_.warn(fmt::format("{:>11} {:4}: cost {:<12.7g} violation {:<9.3g} step {:<9.3g}", phase, i.iteration,
-                               i.cost, i.violation, i.step));
+      common_.warn(
+          fmt::format("{:>11} {:4}: cost {:<12.7g} violation {:<9.3g} step {:<9.3g} optimality {:<9.3g} barrier {:.3g}",
+                      phase, i.iteration, i.cost, i.violation, i.step, i.optimality, i.barrier));
     } else {
       bar.note(fmt::format("{} {}: cost {:.6g}, violation {:.2g}", phase, i.iteration, i.cost, i.violation));
     }
@@ -100,6 +108,14 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
   Summary summary("plan", common_.model);
   summary.add("robot", task.model.text, "robot");
   summary.add("horizon_s", task.horizon, "horizon", "s");
+  if (!s.phases.empty()) {
+    summary.add("duration_s", s.duration, "duration found", "s");
+    nlohmann::ordered_json phases = nlohmann::ordered_json::array();
+    for (const task::PhaseFound& p : s.phases) {
+      phases.push_back({{"from", p.from}, {"to", p.to}, {"least", p.least}, {"most", p.most}});
+    }
+    summary.add("phases", phases, "");
+  }
   summary.add("steps", task.steps, "steps");
   summary.add("collocation", std::string(to_string(task.collocation)), "collocation");
   summary.add("unknowns", s.variables, "unknowns");
@@ -118,7 +134,13 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
     summary.add("miss_max", s.miss_max, "largest miss of the roll-out", "rad or m");
   }
   nlohmann::ordered_json misses = nlohmann::ordered_json::array();
-  std::string block = s.misses.empty() ? "" : "\nmisses             goal                  in the plan   rolled out\n";
+  std::string block;
+  if (!s.phases.empty()) block += "\nphases               from           to     duration   of\n";
+  for (const task::PhaseFound& p : s.phases) {
+    block += fmt::format("  {:>20.6g} s {:>10.6g} s {:>10.6g} s   {:g} to {:g} s\n", p.from, p.to, p.to - p.from,
+                         p.least, p.most);
+  }
+  block += s.misses.empty() ? "" : "\nmisses             goal                  in the plan   rolled out\n";
   for (const task::GoalMiss& m : s.misses) {
     nlohmann::ordered_json entry{{"goal", m.goal}, {"what", m.what}, {"t", m.time}, {"unit", m.unit}, {"plan", m.plan}};
     entry["roll_out"] = std::isfinite(m.roll_out) ? nlohmann::ordered_json(m.roll_out) : nlohmann::ordered_json();
@@ -143,6 +165,13 @@ Done Plan::run() {
   options.soft = reader.number("soft", soft_);
   if (!(options.soft >= 0)) reader.fault("soft", fmt::format("must be >= 0, is {}", soft_));
   options.max_iterations = static_cast<int>(reader.whole("max-iterations", iterations_, 1, 1000000));
+  const auto small = [&](const char* option, const std::string& text) {
+    const double value = reader.number(option, text);
+    if (!(value >= 1e-12 && value <= 1)) reader.fault(option, fmt::format("must be from 1e-12 to 1, is {}", text));
+    return value;
+  };
+  options.tolerance = small("tolerance", tolerance_);
+  options.optimality = small("optimality", optimality_);
   options.roll_out = static_cast<int>(reader.whole("roll-out", divisions_, 0, 1000));
   if (!motion_.empty() && options.roll_out == 0) reader.fault("motion", "there is none without a roll-out");
   options.threads = common_.threads.empty() ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))

@@ -159,6 +159,8 @@ def plan(
     guess: Optional[_Table] = ...,
     soft: Optional[_Number] = ...,
     max_iterations: Optional[_Number] = ...,
+    tolerance: Optional[_Number] = ...,
+    optimality: Optional[_Number] = ...,
     roll_out: Optional[_Number] = ...,
     motion: Optional[Union[bool, _Path]] = ...,
     verbose: Optional[bool] = ...,

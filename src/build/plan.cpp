@@ -1,5 +1,6 @@
 #include "kinegraph/build/plan.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -36,9 +37,12 @@ void PlanKeys::add_state(const PlanSetting& setting, std::vector<Key>& keys) con
   }
 }
 
-std::shared_ptr<const Factor> at_moment(const PlanSetting& setting, bool middle, std::shared_ptr<const Factor> factor) {
+std::shared_ptr<const Factor> at_moment(const PlanSetting& setting, int knot, bool middle,
+                                        std::shared_ptr<const Factor> factor) {
   if (!middle) return factor;
-  return std::make_shared<screw::AtMiddle>(std::move(factor), setting.state, 3, setting.task.step());
+  const PlanPhase* phase = setting.phase_of(knot);
+  return std::make_shared<screw::AtMiddle>(std::move(factor), setting.state, 3, setting.task.step(),
+                                           phase ? phase->nominal : 0);
 }
 
 namespace {
@@ -65,15 +69,16 @@ void insert_variables(PlanProblem& problem, int knot, bool middle) {
 /// Dynamics at every knot and middle. Contacts that bear differ: one factor for each set of them.
 void add_dynamics(PlanProblem& problem, const Noise& noise) {
   const PlanSetting& setting = *problem.setting;
-  std::map<std::tuple<bool, bool, std::vector<int>>, std::shared_ptr<const Factor>> factors;
+  std::map<std::tuple<bool, bool, const PlanPhase*, std::vector<int>>, std::shared_ptr<const Factor>> factors;
   each_moment(setting, [&](int knot, bool middle) {
     const bool loaded = &setting.tree_at(knot) != setting.tree.get();
     const std::vector<int> bearing = setting.bearing(knot, middle);
-    std::shared_ptr<const Factor>& factor = factors[{loaded, middle, bearing}];
+    std::shared_ptr<const Factor>& factor =
+        factors[{loaded, middle, middle ? setting.phase_of(knot) : nullptr, bearing}];
     if (!factor) {
       std::vector<screw::BodyPoint> points;
       for (const int contact : bearing) points.push_back(setting.contacts[contact].point);
-      factor = at_moment(setting, middle,
+      factor = at_moment(setting, knot, middle,
                          std::make_shared<screw::WholeDynamics>(loaded ? setting.loaded : setting.tree, setting.motors,
                                                                 points, setting.task.friction_speed));
     }
@@ -82,6 +87,7 @@ void add_dynamics(PlanProblem& problem, const Noise& noise) {
     at.add_state(setting, keys);
     if (!setting.motors.empty()) keys.push_back(at.input());
     for (const int contact : bearing) keys.push_back(at.force(contact));
+    add_duration(setting, knot, middle, keys);
     problem.graph.add(factor, keys, Role::equality, noise);
   });
 }
@@ -119,6 +125,10 @@ void add_link(PlanProblem& problem, const std::shared_ptr<const Factor>& link, K
               const Noise& noise) {
   const Collocation rule = problem.setting->task.collocation;
   if (!link) return;
+  std::vector<int> powers = {0, 1, 0, 1};
+  if (rule == Collocation::euler) powers.pop_back();
+  if (rule == Collocation::hermite_simpson) powers = {0, 1, 2, 0, 1, 2};
+  StepFactors steps(link, powers);
   for (int k = 0; k < problem.setting->task.steps; ++k) {
     const PlanKeys a{k, false}, b{k + 1, false};
     std::vector<Key> keys = {a.key(value), a.key(rate), b.key(value), b.key(rate)};
@@ -126,7 +136,7 @@ void add_link(PlanProblem& problem, const std::shared_ptr<const Factor>& link, K
     if (rule == Collocation::hermite_simpson) {
       keys = {a.key(value), a.key(rate), a.key(second), b.key(value), b.key(rate), b.key(second)};
     }
-    problem.graph.add(link, keys, Role::equality, noise);
+    steps.add(problem, k, std::move(keys), Role::equality, noise);
   }
 }
 
@@ -163,6 +173,10 @@ Labels joint_labels(const PlanSetting& setting, const std::vector<std::string>& 
 PlanProblem PlanProblem::make(std::shared_ptr<const PlanSetting> setting, double sigma) {
   PlanProblem problem{std::move(setting), {}, {}};
   const PlanSetting& s = *problem.setting;
+  for (const PlanPhase& phase : s.phases) {
+    problem.values.insert(phase.duration(),
+                          Eigen::VectorXd::Constant(1, std::clamp(phase.nominal, phase.least, phase.most)));
+  }
   each_moment(s, [&](int knot, bool middle) { insert_variables(problem, knot, middle); });
   const PlanKeys first{0, false};
   PlanSample start = problem.sample(0);
@@ -181,6 +195,7 @@ PlanProblem PlanProblem::make(std::shared_ptr<const PlanSetting> setting, double
   add_paths(problem, noise);
   add_limits(problem);
   add_objectives(problem);
+  add_durations(problem);
   add_contacts(problem, noise);
   add_clearances(problem);
   return problem;
@@ -197,7 +212,7 @@ PlanSample PlanProblem::sample(int knot, bool middle) const {
     std::vector<const double*> x;
     at.add_state(s, keys);
     for (const Key& key : keys) x.push_back(values.data(values.find(key)));
-    screw::MiddleState state(s.state, s.task.step());
+    screw::MiddleState state(s.state, step(knot));
     state.set(x, 3, false);
     std::copy(state.q.begin(), state.q.end(), out.q.begin());
     std::copy(state.v.begin(), state.v.end(), out.v.begin());

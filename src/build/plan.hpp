@@ -28,6 +28,13 @@ struct PlanPair {
   int from = 0, to = 0;  ///< knots: of a payload only while it is carried
 };
 
+/// Steps whose common length is an unknown.
+struct PlanPhase {
+  int first = 0, last = 0;                  ///< knots
+  double nominal = 0, least = 0, most = 0;  ///< s: what the horizon says; between which it is found
+  Key duration() const { return Key{Kind::time, false, first, kNoStep}; }
+};
+
 /// What a task means for a robot: names resolved, times turned to knots. Immutable.
 struct PlanSetting {
   PlanTask task;
@@ -38,12 +45,14 @@ struct PlanSetting {
   std::vector<int> motors;                          ///< freedoms that have one
   std::vector<double> lower, upper, speed, effort;  ///< of all joints (of q, v); of the motors
   std::vector<PlanContact> contacts;
+  std::vector<PlanPhase> phases;  ///< of unknown duration
   std::vector<PlanPair> pairs;
   double margin = 0;  ///< that pairs keep
   std::vector<std::string> warnings;
   Eigen::VectorXd start_q, start_v;
   int knots() const { return task.steps + 1; }
-  double time(int knot) const { return task.horizon * knot / task.steps; }
+  double time(int knot) const { return task.horizon * knot / task.steps; }  ///< if no phase is stretched
+  const PlanPhase* phase_of(int step) const;                                ///< null: its length is known
   bool has_middles() const { return task.collocation == Collocation::hermite_simpson; }
 
   /// All faults of the task against the model, with their places.
@@ -96,6 +105,10 @@ struct PlanProblem {
 
   PlanSample sample(int knot, bool middle = false) const;
   void set(int knot, bool middle, const PlanSample& sample);  ///< of a middle: inputs and forces alone
+
+  double step(int knot) const;  ///< s, the length of the step that starts there
+  double time(int knot) const;  ///< s, when it is
+  int step_at(double t) const;  ///< the step during which t is
 };
 
 /// The least distance of all pairs at q and a knot, and which pair it is (−1: there are none).

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "kinegraph/build/plan_parts.hpp"
@@ -36,11 +37,17 @@ void add_standing(PlanProblem& problem, const PlanContact& contact, const Noise&
     at.add_rate(setting.state, keys);
     problem.graph.add(velocity, keys, Role::equality, noise);
   }
-  const auto stay_in_middle = at_moment(setting, setting.has_middles(), stay);
+  std::shared_ptr<const Factor> stay_in_middle;
+  const PlanPhase* phase = nullptr;  // of that
   each_moment(setting, [&](int knot, bool middle) {
     if (!setting.stands(contact, knot, middle)) return;
     std::vector<Key> keys;
     PlanKeys{knot, middle}.add_state(setting, keys);
+    add_duration(setting, knot, middle, keys);
+    if (middle && (!stay_in_middle || phase != setting.phase_of(knot))) {
+      phase = setting.phase_of(knot);
+      stay_in_middle = at_moment(setting, knot, true, stay);
+    }
     problem.graph.add(middle ? stay_in_middle : stay, keys, Role::equality, noise);
   });
 }
@@ -78,6 +85,29 @@ void add_contacts(PlanProblem& problem, const Noise& noise) {
     add_standing(problem, contact, noise);
     add_swinging(problem, contact);
   }
+}
+
+bool PlanSetting::stands(const PlanContact& contact, int knot, bool middle) const {
+  return std::any_of(contact.closed.begin(), contact.closed.end(), [&](const std::pair<int, int>& interval) {
+    return knot >= interval.first && (middle ? knot < interval.second : knot <= interval.second);
+  });
+}
+
+bool PlanSetting::bears(const PlanContact& contact, int knot, bool middle) const {
+  if (middle) return stands(contact, knot, true);
+  return std::any_of(contact.closed.begin(), contact.closed.end(), [&](const std::pair<int, int>& interval) {
+    const bool after = knot > interval.first || (knot == 0 && interval.first == 0);
+    const bool before = knot < interval.second || (knot == task.steps && interval.second == task.steps);
+    return after && before;
+  });
+}
+
+std::vector<int> PlanSetting::bearing(int knot, bool middle) const {
+  std::vector<int> all;
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    if (bears(contacts[c], knot, middle)) all.push_back(static_cast<int>(c));
+  }
+  return all;
 }
 
 }  // namespace kinegraph::build

@@ -196,11 +196,11 @@ void add_smoothness(PlanProblem& problem, double s) {
   if (n == 0) return;
   const auto factor = std::make_shared<GaussianProcess>(n, h, joint_labels(setting, setting.tree->position_names()));
   const Noise noise = GaussianProcess::noise(n, h, s);
+  StepFactors steps(factor, {0, 1, 2, 0, 1, 2});  // smooth in the time of the task
   for (int k = 0; k < setting.task.steps; ++k) {
     const PlanKeys a{k, false}, b{k + 1, false};
-    problem.graph.add(factor,
-                      {a.position(), a.velocity(), a.acceleration(), b.position(), b.velocity(), b.acceleration()},
-                      Role::cost, noise);
+    steps.add(problem, k, {a.position(), a.velocity(), a.acceleration(), b.position(), b.velocity(), b.acceleration()},
+              Role::cost, noise);
   }
 }
 
@@ -251,6 +251,8 @@ void add_objectives(PlanProblem& problem) {
         break;
       case TaskObjective::Type::smoothness:
         add_smoothness(problem, objective.sigma);
+        break;
+      case TaskObjective::Type::time:  // plan_phases.cpp
         break;
       case TaskObjective::Type::force:
         add_least_forces(problem, objective.sigma);

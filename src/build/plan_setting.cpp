@@ -44,6 +44,7 @@ class SettingMaker {
     if (refusal.empty()) refusal = screw::StateSlots::refusal(**tree);
     if (!refusal.empty()) return Failure::bad_input(task_.model.where, "cannot be planned for: " + refusal);
     motors();
+    phases();
     start();
     limits();
     contacts();
@@ -107,6 +108,20 @@ class SettingMaker {
   void motors() {
     for (const screw::Coordinate& c : setting_->tree->coordinates()) {
       if (c.type != JointType::floating && !c.passive) setting_->motors.push_back(c.v);
+    }
+  }
+
+  void phases() {
+    double from = 0;
+    for (const TaskPhase& given : task_.phases) {
+      PlanPhase phase{task_.knot(from), knot_at(given.until, given.where, "until"), given.until - from, given.least,
+                      given.most};
+      if (given.free() && phase.last > phase.first) setting_->phases.push_back(phase);
+      from = given.until;
+    }
+    for (const TaskObjective& objective : task_.objectives) {
+      if (objective.type != TaskObjective::Type::time || !setting_->phases.empty()) continue;
+      fault(objective.where, "objective time: no duration is free; say phases: [{until: …, duration: [least, most]}]");
     }
   }
 
@@ -421,29 +436,6 @@ class SettingMaker {
 
 Result<PlanSetting> PlanSetting::make(const Model& model, const PlanTask& task) {
   return SettingMaker(model, task).make();
-}
-
-bool PlanSetting::stands(const PlanContact& contact, int knot, bool middle) const {
-  return std::any_of(contact.closed.begin(), contact.closed.end(), [&](const std::pair<int, int>& interval) {
-    return knot >= interval.first && (middle ? knot < interval.second : knot <= interval.second);
-  });
-}
-
-bool PlanSetting::bears(const PlanContact& contact, int knot, bool middle) const {
-  if (middle) return stands(contact, knot, true);
-  return std::any_of(contact.closed.begin(), contact.closed.end(), [&](const std::pair<int, int>& interval) {
-    const bool after = knot > interval.first || (knot == 0 && interval.first == 0);
-    const bool before = knot < interval.second || (knot == task.steps && interval.second == task.steps);
-    return after && before;
-  });
-}
-
-std::vector<int> PlanSetting::bearing(int knot, bool middle) const {
-  std::vector<int> all;
-  for (std::size_t c = 0; c < contacts.size(); ++c) {
-    if (bears(contacts[c], knot, middle)) all.push_back(static_cast<int>(c));
-  }
-  return all;
 }
 
 }  // namespace kinegraph::build

@@ -65,6 +65,7 @@ class TaskReader {
     if (section.key == "objectives") objective(f);
     if (section.key == "contacts") contact(f);
     if (section.key == "gait") gait(f);
+    if (section.key == "phases") phase(f);
     if (section.key == "paths") path(f);
     if (section.key == "obstacles") obstacle(f);
     if (section.key == "solids") solid(f);
@@ -152,7 +153,7 @@ class TaskReader {
     TaskObjective o;
     o.where = f.where();
     o.type = static_cast<TaskObjective::Type>(
-        f.choice("type", {"torque", "smoothness", "velocity", "acceleration", "force"}, 0));
+        f.choice("type", {"torque", "smoothness", "velocity", "acceleration", "force", "time"}, 0));
     o.sigma = f.positive("sigma", 1);
     o.joints = f.names("joints");
     task_.objectives.push_back(std::move(o));
@@ -194,6 +195,22 @@ class TaskReader {
     g.to = f.number("to", std::numeric_limits<double>::infinity());
     if (!(g.to > g.from)) f.error(f.where("to"), "to: must be after from");
     task_.gait = std::move(g);
+  }
+
+  void phase(const TaskFields& f) {
+    TaskPhase p;
+    p.where = f.where();
+    p.until = f.positive("until", 0);
+    if (const auto bounds = f.list("duration", 2); !bounds.empty()) {
+      p.least = bounds[0], p.most = bounds[1];
+      if (!(p.least > 0 && p.most > p.least)) {
+        f.error(f.where("duration"), "duration: expected [least, most] with 0 < least < most");
+      }
+    }
+    const double before = task_.phases.empty() ? 0 : task_.phases.back().until;
+    if (p.until <= before)
+      f.error(f.where("until"), fmt::format("until: must be after {:g} s, where the last ends", before));
+    task_.phases.push_back(p);
   }
 
   void path(const TaskFields& f) {

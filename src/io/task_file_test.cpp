@@ -77,6 +77,23 @@ TEST(TaskFile, ReadsAllThereIs) {
   EXPECT_EQ(task->guess.type, TaskGuess::Type::csv);
 }
 
+TEST(TaskFile, PhasesOfUnknownDuration) {
+  const std::string head = "model: a\nhorizon: 2\nsteps: 4\n";
+  const Result<PlanTask> task = parse_task(
+      head + "phases: [{until: 0.5}, {until: 2, duration: [500ms, 3]}]\nobjectives: [{type: time}]\n", "t.yaml");
+  ASSERT_TRUE(task) << task.failure().to_string();
+  ASSERT_EQ(task->phases.size(), 2u);
+  EXPECT_FALSE(task->phases[0].free());
+  EXPECT_TRUE(task->phases[1].free());
+  EXPECT_NEAR(task->phases[1].least, 0.5, 1e-15);
+  EXPECT_EQ(task->objectives[0].type, TaskObjective::Type::time);
+  const Result<PlanTask> wrong = parse_task(head + "phases: [{until: 1, duration: [3, 1]}, {until: 1}]\n", "t.yaml");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.failure().to_string(),
+            "t.yaml:4:31: error: duration: expected [least, most] with 0 < least < most\n"
+            "t.yaml:4:48: error: until: must be after 1 s, where the last ends");
+}
+
 TEST(TaskFile, TellsAllFaultsWithTheirPlaces) {
   const Result<PlanTask> task = parse_task(
       "model: arm.urdf\nhorizon: -1\nstpes: 20\ngoals:\n  - {tim: 1, joints: {a: 1}}\n  - {time: 1, frame: hand}\n"

@@ -53,8 +53,9 @@ constexpr std::array kLimit = {
     TaskKey{"torque", number, false, "largest, either way (N of a slide)"},
 };
 constexpr std::array kObjective = {
-    TaskKey{"type", text, true, "torque, smoothness, velocity, acceleration or force (of contacts)"},
-    TaskKey{"sigma", number, false, "what costs ½ per number and knot; of smoothness: √ spectral density; default 1"},
+    TaskKey{"type", text, true, "torque, smoothness, velocity, acceleration, force (of contacts) or time (phases)"},
+    TaskKey{"sigma", number, false,
+            "what costs ½ per number and knot; of smoothness: √ spectral density; of time: what costs ½, s; default 1"},
     TaskKey{"joints", names, false, "which; default all"},
 };
 constexpr std::array kContact = {
@@ -72,6 +73,10 @@ constexpr std::array kGait = {
     TaskKey{"duty", number, false, "share of the cycle for which each stands; default: lifted one after the other"},
     TaskKey{"from", number, false, "s, when the first is lifted; default 0"},
     TaskKey{"to", number, false, "s, when all stand again; default: the end"},
+};
+constexpr std::array kPhase = {
+    TaskKey{"until", number, true, "s, where it ends if all lasts as long as the horizon says; a knot"},
+    TaskKey{"duration", list, false, "[least, most], s: found by the plan; default: as the horizon says"},
 };
 constexpr std::array kPath = {
     TaskKey{"name", text, false, "what messages call it"},
@@ -119,7 +124,7 @@ constexpr std::array kPayload = {
     TaskKey{"radius", number, false, "of a sphere around it that keeps clear, m; default: none"},
 };
 constexpr std::array kGuess = {
-    TaskKey{"type", text, true, "interpolate (default), rest, kinematics or csv"},
+    TaskKey{"type", text, true, "interpolate, rest, kinematics or csv"},
     TaskKey{"file", text, false, "of csv: a plan, relative to the task's file"},
 };
 
@@ -131,6 +136,7 @@ const std::array kTaskSections = {
     TaskSection{"objectives", true, "objective", kObjective},
     TaskSection{"contacts", true, "contact", kContact},
     TaskSection{"gait", false, "gait", kGait},
+    TaskSection{"phases", true, "phase", kPhase},
     TaskSection{"paths", true, "path", kPath},
     TaskSection{"obstacles", true, "obstacle", kObstacle},
     TaskSection{"solids", true, "solid", kSolid},

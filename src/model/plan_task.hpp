@@ -67,10 +67,10 @@ struct TaskLimit {
 
 /// What shall be small. sigma: the size that costs ½ per number and knot.
 struct TaskObjective {
-  enum class Type { torque, smoothness, velocity, acceleration, force };
+  enum class Type { torque, smoothness, velocity, acceleration, force, time };
   Location where;
   Type type = Type::torque;
-  double sigma = 1;              ///< of smoothness: √ of the spectral density of jerk
+  double sigma = 1;              ///< of smoothness: √ of the spectral density of jerk; of time: s
   std::vector<TaskName> joints;  ///< empty: all
 };
 
@@ -90,6 +90,15 @@ struct TaskGait {
   std::vector<std::vector<TaskName>> order;  ///< those of one list are lifted together
   double cycle = 0, duty = 0;                ///< s; share of it for which each stands
   double from = 0, to = 0;                   ///< s
+};
+
+/// A part of the horizon, from where the last one ends, whose duration may be unknown: its steps are then equally long,
+/// but not as long as the horizon says.
+struct TaskPhase {
+  Location where;
+  double until = 0;            ///< s, as if all durations were those of the horizon
+  double least = 0, most = 0;  ///< s; 0: it lasts as long as the horizon says
+  bool free() const { return most > 0; }
 };
 
 /// A place that moves along straight lines between points. Numbers that are not asked for are NaN.
@@ -136,8 +145,8 @@ struct TaskPayload {
 
 /// Where the search starts.
 struct TaskGuess {
-  enum class Type { interpolate, rest, kinematics, csv };
-  Type type = Type::interpolate;
+  enum class Type { interpolate, rest, kinematics, csv, automatic };
+  Type type = Type::automatic;  ///< kinematics, of a robot that floats: interpolate
   TaskName file;
 };
 
@@ -159,6 +168,7 @@ struct PlanTask {
   std::vector<TaskObjective> objectives;
   std::vector<TaskContact> contacts;
   std::optional<TaskGait> gait;
+  std::vector<TaskPhase> phases;
   std::vector<TaskPath> paths;
   std::vector<TaskObstacle> obstacles;
   std::vector<TaskSolid> solids;

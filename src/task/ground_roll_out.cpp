@@ -69,7 +69,7 @@ Trajectory torques_of(const PlanProblem& problem, double time, int divisions) {
   std::vector<std::string> names;
   for (const int motor : setting.motors) names.push_back(setting.tree->torque_names()[motor]);
   Trajectory input(names);
-  for (int k = 0; k < setting.task.steps && setting.time(k) < time + setting.task.step(); ++k) {
+  for (int k = 0; k < setting.task.steps && problem.time(k) < time + problem.step(k); ++k) {
     const PlanSample from = problem.sample(k), to = problem.sample(k + 1);
     const Eigen::VectorXd middle =
         setting.has_middles() ? problem.sample(k, true).u : Eigen::VectorXd(0.5 * (from.u + to.u));
@@ -77,7 +77,7 @@ Trajectory torques_of(const PlanProblem& problem, double time, int divisions) {
     for (int i = 0; i <= last; ++i) {
       const double s = static_cast<double>(i) / divisions;
       const Eigen::VectorXd u = (1 - s) * (1 - 2 * s) * from.u + 4 * s * (1 - s) * middle + s * (2 * s - 1) * to.u;
-      std::copy(u.begin(), u.end(), input.append(setting.time(k) + s * setting.task.step()));
+      std::copy(u.begin(), u.end(), input.append(problem.time(k) + s * problem.step(k)));
     }
   }
   return input;
@@ -86,9 +86,9 @@ Trajectory torques_of(const PlanProblem& problem, double time, int divisions) {
 /// The pose of the base in the plan, linear between knots: near enough to compare with.
 SE3 planned(const PlanProblem& problem, double t) {
   const PlanSetting& setting = *problem.setting;
-  const int k = std::clamp(static_cast<int>(t / setting.task.step()), 0, setting.task.steps - 1);
+  const int k = std::clamp(problem.step_at(t), 0, setting.task.steps - 1);
   const SE3 a = SE3::load(problem.sample(k).q.data()), b = SE3::load(problem.sample(k + 1).q.data());
-  const double s = t / setting.task.step() - k;
+  const double s = (t - problem.time(k)) / problem.step(k);
   return a * SE3::exp(s * (a.inverse() * b).log());
 }
 
@@ -100,7 +100,7 @@ Result<GroundRollOut> roll_out_on_ground(const PlanProblem& problem, double time
     return Failure::bad_input("a roll-out on the ground needs a robot that floats, and contacts");
   }
   SimulateOptions options;
-  options.time = std::min(time, setting.task.horizon);
+  options.time = std::min(time, problem.time(setting.task.steps));
   options.step = step;
   options.formulation = "maximal";
   options.input = torques_of(problem, options.time, 8);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kinegraph/task/plan_guess.hpp"
+#include "kinegraph/task/plan_hints.hpp"
 #include "kinegraph/task/plan_roll_out.hpp"
 #include "kinegraph/task/times.hpp"
 
@@ -36,7 +37,7 @@ SqpOptions solver_options(const PlanOptions& options, bool far) {
   SqpOptions out;
   out.max_iterations = options.max_iterations;
   out.violation_tolerance = options.tolerance;
-  out.optimality_tolerance = std::max(out.optimality_tolerance, 10 * options.tolerance);
+  out.optimality_tolerance = std::max(options.optimality, options.tolerance);
   out.warm_iterations = far ? kWarmIterations : kNearIterations;
   out.hinges = out.soft_equalities = options.soft > 0;
   out.threads = options.threads;
@@ -50,16 +51,17 @@ SqpOptions solver_options(const PlanOptions& options, bool far) {
 double sigma(const PlanOptions& options) { return options.soft > 0 ? options.soft : 1; }
 
 /// Which constraint, when, by how much: the worst few.
-Failure no_plan(const PlanSetting& setting, const SqpReport& report) {
+Failure no_plan(const PlanProblem& problem, const SqpReport& report) {
   if (report.status == SqpStatus::interrupted) return Failure::interrupted();
   Failure failure{Failure::Kind::no_answer, {}};
   const auto say = [&](std::string text) { failure.diagnostics.push_back({Severity::error, {}, std::move(text)}); };
   say(fmt::format("no plan: {} after {} iterations, violation {:.3g}",
                   report.message.empty() ? name(report.status) : report.message, report.iterations, report.violation));
+  for (std::string& hint : hints(problem)) say(std::move(hint));
   constexpr std::size_t most = 5;
   for (std::size_t i = 0; i < std::min(most, report.violations.size()); ++i) {
     const Violation& v = report.violations[i];
-    const std::string when = v.step == kNoStep ? "" : fmt::format(" at t = {:.4g} s", setting.time(v.step));
+    const std::string when = v.step == kNoStep ? "" : fmt::format(" at t = {:.4g} s", problem.time(v.step));
     say(fmt::format("{}: {}{}: off by {:.4g}", report.status == SqpStatus::infeasible ? "cannot be met" : "not met",
                     v.name, when, v.amount));
   }
@@ -78,7 +80,7 @@ Trajectory trajectory_of(const PlanProblem& problem) {
   Trajectory out(std::move(columns));
   const auto write = [&](int knot, bool middle) {
     const PlanSample sample = problem.sample(knot, middle);
-    double* row = out.append(setting.time(knot) + (middle ? setting.task.step() / 2 : 0));
+    double* row = out.append(problem.time(knot) + (middle ? problem.step(knot) / 2 : 0));
     for (const Eigen::VectorXd* part : {&sample.q, &sample.v, &sample.a}) {
       row = std::copy(part->begin(), part->end(), row);
     }
@@ -113,14 +115,15 @@ void tell_torques(const PlanSetting& setting, const Trajectory& plan, PlanSummar
 }
 
 /// A start that is too near already is given: then it counts from the first knot on.
-void tell_clearance(const PlanSetting& setting, const Trajectory& motion, PlanSummary& summary) {
+void tell_clearance(const PlanProblem& problem, const PlanSetting& setting, const Trajectory& motion,
+                    PlanSummary& summary) {
   summary.has_clearance = !setting.pairs.empty() && motion.samples() > 0;
   summary.clearance = std::numeric_limits<double>::infinity();
   const bool near = build::least_distance(setting, setting.start_q, 0).first < setting.margin;
   for (int i = 0; summary.has_clearance && i < motion.samples(); ++i) {
-    if (near && motion.times()[i] < setting.task.step() * (1 - 1e-9)) continue;
+    if (near && motion.times()[i] < problem.step(0) * (1 - 1e-9)) continue;
     const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(motion.row(i), setting.tree->stored());
-    const int knot = static_cast<int>(motion.times()[i] / setting.task.step() + 1e-9);
+    const int knot = problem.step_at(motion.times()[i]);
     const auto [distance, pair] = build::least_distance(setting, q, knot);
     if (distance >= summary.clearance) continue;
     summary.clearance = distance;
@@ -138,9 +141,9 @@ void tell_roll_out(const PlanProblem& problem, const PlanSetting& asked, const P
     summary.roll_out_until = result.motion.samples() > 0 ? result.motion.times().back() : 0;
   }
   const Trajectory between = between_knots(problem, kBetween);
-  summary.limits = exceeded_limits(asked, between);
+  summary.limits = exceeded_limits(asked, between, problem.step(0));
   if (!summary.limits.empty()) summary.limit_excess = summary.limits.front().excess;
-  tell_clearance(asked, between, summary);
+  tell_clearance(problem, asked, between, summary);
   summary.misses = goal_misses(problem, result.motion);
   for (const GoalMiss& miss : summary.misses) {
     if (miss.what == "rest" || std::isnan(summary.miss_max)) continue;
@@ -153,6 +156,7 @@ void tell_roll_out(const PlanProblem& problem, const PlanSetting& asked, const P
 Result<Planner> Planner::make(const Model& model, const PlanTask& task, const PlanOptions& options) {
   Result<PlanSetting> setting = PlanSetting::make(model, task);
   if (!setting) return setting.failure();
+  if (auto beyond = goals_beyond_limits(*setting); beyond && options.soft == 0) return *std::move(beyond);
   Planner planner;
   planner.options_ = options;
   planner.problem_ = std::make_unique<PlanProblem>(
@@ -177,7 +181,7 @@ Result<PlanResult> Planner::solve(bool warm) {
     if (!report) return report.failure();
     if (report->status == SqpStatus::interrupted) return Failure::interrupted();
     if (!report->converged()) {
-      if (round == 1) return no_plan(*problem_->setting, *report);
+      if (round == 1) return no_plan(*problem_, *report);
       // limits that were drawn in cannot be met: the plan before is the answer
       std::copy(kept.begin(), kept.end(), problem_->values.buffer().begin());
       break;
@@ -203,6 +207,10 @@ Result<PlanResult> Planner::solve(bool warm) {
     for (const JointDynamics& dynamics : c.dynamics) summary.has_friction |= dynamics.friction != 0;
   }
   summary.knots = problem_->setting->knots();
+  summary.duration = problem_->time(problem_->setting->task.steps);
+  for (const build::PlanPhase& phase : problem_->setting->phases) {
+    summary.phases.push_back({problem_->time(phase.first), problem_->time(phase.last), phase.least, phase.most});
+  }
   summary.variables = solver_->structure().unknowns;
   result.trajectory = trajectory_of(*problem_);
   tell_torques(*problem_->setting, result.trajectory, summary);

@@ -15,7 +15,11 @@ namespace kinegraph::task {
 struct PlanOptions {
   double soft = 0;  ///< σ of dynamics, collocation, contacts and goals as costs, inequalities as hinges (003); 0: hard
   int max_iterations = 500;
-  double tolerance = 1e-9;            ///< of what must hold; the least cost is looked for no closer than ten times this
+  double tolerance = 1e-9;  ///< of what must hold: the largest violation
+  /// Of the conditions for the least cost, scaled by the multipliers (never closer than `tolerance`). An inequality
+  /// adds at most a tenth of it to the cost. Below, iterations are spent on inequalities that hardly matter, without
+  /// effect.
+  double optimality = 1e-6;
   int roll_out = 10;                  ///< steps of the roll-out per step of the plan; 0: none
   const Trajectory* guess = nullptr;  ///< an earlier plan to start from
   int threads = 1;
@@ -40,12 +44,20 @@ struct LimitCheck {
   double time = 0;
 };
 
+/// A phase whose duration was found.
+struct PhaseFound {
+  double from = 0, to = 0;     ///< s
+  double least = 0, most = 0;  ///< between which its duration had to be
+};
+
 struct PlanSummary {
   std::vector<std::string> warnings;
   SqpReport solver;
   double solve_s = 0, wall_s = 0;
   int variables = 0, knots = 0;
-  int rounds = 1;  ///< solved again with tighter limits, until they hold between the knots too
+  double duration = 0;             ///< s, of the whole motion
+  std::vector<PhaseFound> phases;  ///< of unknown duration
+  int rounds = 1;                  ///< solved again with tighter limits, until they hold between the knots too
   std::vector<GoalMiss> misses;
   double miss_max = 0;  ///< of the roll-out: rad or m, at rest rates are not counted
   bool rolled_out = false;

@@ -104,8 +104,15 @@ Result<std::monostate> from_table(PlanProblem& problem, const Trajectory& table)
     }
   }
   const auto& times = table.times();
+  const int per_step = setting.has_middles() ? 2 : 1;
+  if (table.samples() == per_step * setting.task.steps + 1) {  // a plan of this task: as long as its phases were
+    for (const build::PlanPhase& phase : setting.phases) {
+      const double lasted = times[per_step * phase.last] - times[per_step * phase.first];
+      problem.values.at(phase.duration())[0] = std::clamp(lasted, phase.least, phase.most);
+    }
+  }
   const auto fill = [&](int knot, bool middle) {
-    const double t = setting.time(knot) + (middle ? setting.task.step() / 2 : 0);
+    const double t = problem.time(knot) + (middle ? problem.step(knot) / 2 : 0);
     const auto above = std::lower_bound(times.begin(), times.end(), t - 1e-9);
     const int hi = std::min(static_cast<int>(above - times.begin()), table.samples() - 1), lo = std::max(0, hi - 1);
     const double width = times[hi] - times[lo], w = width > 0 ? std::clamp((t - times[lo]) / width, 0.0, 1.0) : 0;
@@ -140,14 +147,16 @@ Result<std::monostate> from_table(PlanProblem& problem, const Trajectory& table)
 Result<std::monostate> set_guess(PlanProblem& problem, const PlanOptions& options) {
   const PlanSetting& setting = *problem.setting;
   std::vector<std::pair<int, Eigen::VectorXd>> via;
-  const bool wanted = setting.task.guess.type == TaskGuess::Type::kinematics && !options.guess;
+  const TaskGuess::Type type = setting.task.guess.type;
+  const bool wanted = !options.guess && (type == TaskGuess::Type::kinematics ||
+                                         (type == TaskGuess::Type::automatic && !setting.state.floating));
   if (wanted || (!setting.state.floating && options.soft == 0 &&
                  !options.guess)) {  // else only to see whether goals can be reached
     auto found = reached(setting, options);
     if (!found) return found.failure();
     if (wanted) via = *std::move(found);
   }
-  const bool rests = setting.task.guess.type == TaskGuess::Type::rest;
+  const bool rests = type == TaskGuess::Type::rest;
   build::guess(problem, rests ? std::vector<Eigen::VectorXd>(setting.knots(), setting.start_q)
                               : build::interpolated(setting, via));
   if (options.guess) return from_table(problem, *options.guess);

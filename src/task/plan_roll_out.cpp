@@ -32,8 +32,9 @@ class PlannedField final : public step::Field {
     if (!setting.contacts.empty()) surroundings_.loads = loads_.data();
   }
 
-  void set_interval(double start, const PlanSample* from, const PlanSample* middle, const PlanSample* to) {
-    start_ = start;
+  void set_interval(double start, double length, const PlanSample* from, const PlanSample* middle,
+                    const PlanSample* to) {
+    start_ = start, length_ = length;
     from_ = from, middle_ = middle, to_ = to;
   }
 
@@ -93,7 +94,7 @@ class PlannedField final : public step::Field {
  private:
   /// Of the start, the middle and the end of the interval: held, linear or quadratic between.
   std::array<double, 3> weights(double t) const {
-    const double s = std::clamp((t - start_) / setting_.task.step(), 0.0, 1.0);
+    const double s = std::clamp((t - start_) / length_, 0.0, 1.0);
     if (middle_) return {(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)};
     if (setting_.task.collocation == Collocation::euler) return {1, 0, 0};
     return {1 - s, 0, s};
@@ -107,7 +108,7 @@ class PlannedField final : public step::Field {
   std::vector<screw::Vector6d> loads_;
   std::vector<double> friction_speed_;
   screw::Poses poses_;
-  double start_ = 0;
+  double start_ = 0, length_ = 1;
   const PlanSample *from_ = nullptr, *middle_ = nullptr, *to_ = nullptr;
 };
 
@@ -158,16 +159,16 @@ Trajectory roll_out(const PlanProblem& problem, int divisions) {
   if (setting.loaded) loaded = std::make_unique<PlannedField>(setting, setting.loaded);
   std::vector<double> q(setting.start_q.begin(), setting.start_q.end()),
       v(setting.start_v.begin(), setting.start_v.end());
-  const double h = setting.task.step() / divisions;
   for (int k = 0; k < setting.task.steps; ++k) {
+    const double h = problem.step(k) / divisions;
     const bool carries = &setting.tree_at(k) != setting.tree.get();
     const bool will_carry = &setting.tree_at(k + 1) != setting.tree.get();
     PlannedField& field = carries ? *loaded : bare;
     PlanSample from = problem.sample(k), to = problem.sample(k + 1), middle;
     if (setting.has_middles()) middle = problem.sample(k, true);
     if (carries != will_carry) to = with_load(setting, carries ? setting.loaded : setting.tree, to);
-    const double start = setting.time(k);
-    field.set_interval(start, &from, setting.has_middles() ? &middle : nullptr, &to);
+    const double start = problem.time(k);
+    field.set_interval(start, problem.step(k), &from, setting.has_middles() ? &middle : nullptr, &to);
     step::LieStepper stepper(setting.tree, field, *step::find_scheme("rk4"));
     const auto write = [&] {
       double* row = motion.append(stepper.t());
@@ -213,9 +214,9 @@ Eigen::VectorXd cubic(double s, double h, const Eigen::VectorXd& d, const Eigen:
 Trajectory between_knots(const PlanProblem& problem, int divisions) {
   const PlanSetting& setting = *problem.setting;
   const screw::Tree& tree = *setting.tree;
-  const double h = setting.task.step();
   Trajectory motion(plan_columns(setting));
   for (int k = 0; k < setting.task.steps; ++k) {
+    const double h = problem.step(k), start = problem.time(k);
     const PlanSample from = problem.sample(k), to = problem.sample(k + 1);
     const PlanSample middle = setting.has_middles() ? problem.sample(k, true) : from;
     Eigen::VectorXd whole(tree.freedoms());
@@ -223,7 +224,7 @@ Trajectory between_knots(const PlanProblem& problem, int divisions) {
     const int last = k + 1 == setting.task.steps ? divisions : divisions - 1;
     for (int i = 0; i <= last; ++i) {
       const double s = static_cast<double>(i) / divisions;
-      double* row = motion.append(setting.time(k) + s * h);
+      double* row = motion.append(start + s * h);
       const Eigen::VectorXd moved = cubic(s, h, whole, from.v, to.v);
       tree.retract(from.q.data(), moved.data(), row);
       row += tree.stored();
@@ -246,10 +247,10 @@ Trajectory between_knots(const PlanProblem& problem, int divisions) {
   return motion;
 }
 
-std::vector<LimitCheck> exceeded_limits(const PlanSetting& setting, const Trajectory& motion) {
+std::vector<LimitCheck> exceeded_limits(const PlanSetting& setting, const Trajectory& motion, double first_step) {
   const int n = setting.tree->freedoms(), stored = setting.tree->stored(), joints = setting.state.joints;
   std::vector<LimitCheck> worst;
-  const double first = setting.task.step() * (1 - 1e-9);
+  const double first = first_step * (1 - 1e-9);
   const auto check = [&](int series, double lower, double upper, bool given) {
     LimitCheck found{motion.names()[series], 0, 0};
     const double start = motion.samples() > 0 ? motion.at(0, series) : 0;
@@ -330,7 +331,7 @@ std::vector<GoalMiss> goal_misses(const PlanProblem& problem, const Trajectory& 
     std::vector<GoalMiss> misses, real;
     meter.measure(planned.q, planned.v, misses);
     const auto& times = motion.times();
-    const auto at = std::lower_bound(times.begin(), times.end(), goal.until - 1e-9);
+    const auto at = std::lower_bound(times.begin(), times.end(), problem.time(knot) - 1e-9);
     if (at != times.end()) {
       const double* row = motion.row(static_cast<int>(at - times.begin()));
       const int stored = setting.tree->stored();
@@ -338,7 +339,7 @@ std::vector<GoalMiss> goal_misses(const PlanProblem& problem, const Trajectory& 
                     Eigen::Map<const Eigen::VectorXd>(row + stored, setting.tree->freedoms()), real);
     }
     for (std::size_t i = 0; i < misses.size(); ++i) {
-      misses[i].time = goal.until;
+      misses[i].time = problem.time(knot);
       misses[i].roll_out = real.empty() ? std::nan("") : real[i].plan;
       all.push_back(misses[i]);
     }

@@ -19,7 +19,7 @@ Trajectory between_knots(const build::PlanProblem& problem, int divisions);
 std::vector<GoalMiss> goal_misses(const build::PlanProblem& problem, const Trajectory& motion);
 
 /// Limits of position, speed and torque that a motion leaves, worst first.
-std::vector<LimitCheck> exceeded_limits(const build::PlanSetting& setting, const Trajectory& motion);
+std::vector<LimitCheck> exceeded_limits(const build::PlanSetting& setting, const Trajectory& motion, double first_step);
 
 /// The names of a plan's columns: q v a tau of all joints, forces of contacts.
 std::vector<std::string> plan_columns(const build::PlanSetting& setting);

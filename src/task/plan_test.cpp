@@ -183,6 +183,66 @@ TEST(Plan, StartsFromAnEarlierPlan) {
   EXPECT_NEAR(again->summary.solver.cost, first->summary.solver.cost, 1e-6 * first->summary.solver.cost);
 }
 
+/// From rest to rest over d with accelerations up to a: T = 2 √(d/a), the whole force forward, then backward. At the
+/// knot in the middle the force is none, which costs a share of 1/steps² of the time.
+TEST(Plan, LeastTimeOfAMass) {
+  PlanTask task = push(1, 40, Collocation::trapezoidal);
+  task.phases = {{{}, 1, 0.1, 20}};
+  task.objectives = {{{}, TaskObjective::Type::time, 1, {}}};
+  task.limits = {{{}, {"cart", {}}, {}, {}, 5.0}};
+  const Result<PlanResult> plan = task::plan(cart_alone(), task);
+  ASSERT_TRUE(plan) << plan.failure().to_string();
+  const double least = 2 * std::sqrt(1 / (5.0 / 20));
+  EXPECT_NEAR(plan->summary.duration, least * (1 + 1.0 / (40 * 40)), 1e-4 * least);
+  EXPECT_EQ(plan->trajectory.times().back(), plan->summary.duration);
+  EXPECT_NEAR(plan->motion.times().back(), plan->summary.duration, 1e-9);
+  EXPECT_LT(plan->summary.miss_max, 2e-3);
+  const int F = plan->trajectory.find("cart.tau");
+  EXPECT_NEAR(plan->trajectory.at(5, F), 5, 1e-3);
+  EXPECT_NEAR(plan->trajectory.at(35, F), -5, 1e-3);
+}
+
+/// The same, past a place at which it shall be between two phases: a third of the way takes √(2 d/3 a).
+TEST(Plan, PhasesLastAsLongAsEachNeeds) {
+  for (const Collocation rule : {Collocation::trapezoidal, Collocation::hermite_simpson}) {
+    PlanTask task = push(2, 80, rule);
+    TaskGoal way = task.goals[0];
+    way.time = way.until = 1;
+    way.rest = false;
+    way.joints[0].second = 1.0 / 3;
+    task.goals.insert(task.goals.begin(), way);
+    task.phases = {{{}, 1, 0.1, 20}, {{}, 2, 0.1, 20}};
+    task.objectives = {{{}, TaskObjective::Type::time, 1, {}}};
+    const bool limited = rule == Collocation::trapezoidal;
+    if (limited) task.limits = {{{}, {"cart", {}}, {}, {}, 5.0}};
+    if (!limited) task.objectives.push_back({{}, TaskObjective::Type::torque, 10, {}});
+    const Result<PlanResult> plan = task::plan(cart_alone(), task);
+    ASSERT_TRUE(plan) << plan.failure().to_string();
+    ASSERT_EQ(plan->summary.phases.size(), 2u);
+    const PhaseFound first = plan->summary.phases[0], second = plan->summary.phases[1];
+    EXPECT_EQ(first.to, second.from);
+    EXPECT_EQ(second.to, plan->summary.duration);
+    EXPECT_LT(plan->summary.miss_max, 2e-3);  // rolled out at the times that were found
+    if (!limited) continue;
+    EXPECT_NEAR(first.to, std::sqrt(2 * (1.0 / 3) / 0.25), 1e-3);
+    EXPECT_NEAR(second.to, 4, 2e-3);
+  }
+}
+
+TEST(Plan, ADurationThatCannotBeIsNamed) {
+  PlanTask task = push(1, 40, Collocation::trapezoidal);
+  task.phases = {{{}, 1, 0.1, 2}};
+  task.limits = {{{}, {"cart", {}}, {}, {}, 5.0}};  // needs 4 s
+  const Result<PlanResult> plan = task::plan(cart_alone(), task);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.failure().kind, Failure::Kind::no_answer);
+  task.phases.clear();
+  task.objectives = {{{}, TaskObjective::Type::time, 1, {}}};
+  const Result<PlanResult> nothing_free = task::plan(cart_alone(), task);
+  ASSERT_FALSE(nothing_free);
+  EXPECT_NE(nothing_free.failure().to_string().find("no duration is free"), std::string::npos);
+}
+
 /// A mass that is taken along half-way: the same acceleration asks for more force from then on.
 TEST(Plan, APayloadIsCarriedFromItsTimeOn) {
   PlanTask task = push(2, 40, Collocation::trapezoidal);

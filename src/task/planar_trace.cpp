@@ -3,95 +3,102 @@
 #include <algorithm>
 #include <array>
 
-#include "kinegraph/mechanics/natural/implementation.hpp"
 #include "kinegraph/mechanics/sensor/list.hpp"
-#include "kinegraph/task/planar_saddle.hpp"
+#include "kinegraph/task/planar_equations.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-using codegen::Program;
-using codegen::Signed;
-using filter::PacketConstraint;
-using filter::PacketProgram;
-
-class PlanarTracer {
+class PlanarTracer : public PlanarEquations {
  public:
   PlanarTracer(const Model& model, const natural::System& system, const PacketProgram& packets,
                const std::vector<int>& independent)
-      : model_(model), system_(system), p_(packets), n_(packets.n), m_(packets.m), independent_(independent) {
-    const auto& loads =
-        std::get<std::vector<natural::PlacedForce<natural::PointLoadForce>>>(system.implementation().forces);
-    has_law_ = system.motors() > 0 || !loads.empty() || p_.torques.count > 0 || p_.drivers.count > 0;
-  }
-
-  bool has_law() const { return has_law_; }
+      : PlanarEquations(system, packets, independent), model_(model) {}
 
   Program rates() {
-    begin("accelerations", true);
-    const Scalars unknown = p_.forces.count > 0 ? input("unknown", p_.forces.count) : Scalars();
-    TracedSaddle saddle(p_, good_);
-    Scalars x = accelerations(saddle, unknown);
-    return end({{"a", Scalars(x.begin(), x.begin() + n_)}});
+    begin("accelerations", 1);
+    return end({{"a", first(accelerations(unknown_forces()))}});
   }
 
-  // Φ_q d = −Φ, the smallest in the norm of the mass; the same for v and Φ̇. `held`: C d = 0 besides.
-  Program correct(bool held) {
-    begin("onto the constraints", true);
-    TracedSaddle saddle(p_, good_);
-    slope(saddle);
-    Scalars miss(m_), rate(m_);
-    close(miss, rate);
-    saddle.factor();
-    Scalar off(0);
-    for (int r = 0; r < m_; ++r) {
-      if (p_.sharpness[r] > 0) off = max(off, Scalar(p_.sharpness[r]) * abs(miss[r]));
-    }
-    const std::vector<Scalars> N = held ? tangent(saddle) : std::vector<Scalars>();
-    const auto moved = [&](const Scalars& rows, const Scalars& from) {
-      Scalars d(n_ + m_), to(n_);
-      for (int r = 0; r < m_; ++r) d[n_ + r] = -rows[r];
-      saddle.solve(d);
-      if (held) hold(N, d);
-      for (int i = 0; i < n_; ++i) to[i] = from[i] + d[i];
-      return to;
+  // x⁺ = x + h Σ bⱼ kⱼ,  kⱼ = f(x + h Σ aⱼₗ kₗ), onto the constraints
+  Program step() {
+    const filter::PacketTableau& method = p_.tableau;
+    begin("a step", method.stages + 1);
+    const Scalar h = input("h", 1)[0];
+    const Scalars unknown = unknown_forces(), q = q_, v = v_;
+    std::vector<Scalars> rate_q, rate_v;
+    const auto combine = [&](const double* factor, int count) {
+      q_ = q, v_ = v;
+      for (int j = 0; j < count; ++j) {
+        if (factor[j] != 0) go(Scalar(factor[j]) * h, rate_q[j], rate_v[j]);
+      }
     };
-    return end({{"q_next", moved(miss, q_)}, {"v_next", moved(rate, v_)}, {"off", {off}}});
+    for (int j = 0; j < method.stages; ++j) {
+      combine(method.a[j], j);
+      at(j);
+      rate_q.push_back(velocities());
+      rate_v.push_back(first(accelerations(unknown)));
+    }
+    combine(method.b, method.stages);
+    at(method.stages);
+    return end_settled(false);
   }
 
-  // q + N δz, v + N δż; how far q goes, in the coordinates' lengths
-  Program depart() {
-    begin("along the tangent", false);
+  Program correct(bool held) {
+    begin("onto the constraints", 1);
+    return end_settled(held);
+  }
+
+  // q + N δz, v + N δż, onto the constraints; how far q goes, in the coordinates' lengths
+  Program retract() {
+    begin("to a point of the chart", 1);
     const int f = static_cast<int>(independent_.size());
     const Scalars delta = input("delta", 2 * f);
     TracedSaddle saddle(p_, good_);
     slope(saddle);
     saddle.factor();
     const std::vector<Scalars> N = tangent(saddle);
-    Scalars q(n_), v(n_);
-    Scalar far(0);
+    Scalars dq(n_), dv(n_);
     for (int i = 0; i < n_; ++i) {
-      Scalar dq, dv;
-      for (int j = 0; j < f; ++j) dq += N[j][i] * delta[j], dv += N[j][i] * delta[f + j];
-      q[i] = q_[i] + dq, v[i] = v_[i] + dv;
-      far = max(far, abs(dq) * Scalar(1 / p_.length[i]));
+      for (int j = 0; j < f; ++j) dq[i] += N[j][i] * delta[j], dv[i] += N[j][i] * delta[f + j];
     }
-    return end({{"q_next", q}, {"v_next", v}, {"far", {far}}});
+    go(Scalar(1), dq, dv);
+    const Scalars left = positions();
+    const Scalar off = settle(true);
+    // far along the tangent, or far back from it: another branch
+    Scalars back(n_);
+    for (int i = 0; i < n_; ++i) back[i] = q_[i] - left[i];
+    return end(
+        {{"q_next", positions()}, {"v_next", velocities()}, {"off", {off}}, {"far", {max(reach(dq), reach(back))}}});
+  }
+
+  // (q, v) + (kick_q, kick_v) d of each noise, onto the constraints
+  Program kick() {
+    begin("kicked by noises", 1);
+    const int noises = p_.noises.count;
+    const Scalars d = input("d", n_ * noises), kick = input("kick", 2 * noises);
+    Scalars dq(n_), dv(n_);
+    for (int j = 0; j < noises; ++j) {
+      for (int i = 0; i < n_; ++i) dv[i] += kick[2 * j] * d[j * n_ + i], dq[i] += kick[2 * j + 1] * d[j * n_ + i];
+    }
+    go(Scalar(1), dq, dv);
+    const Scalar off = settle(false);
+    return end({{"q_next", positions()}, {"v_next", velocities()}, {"off", {off}}, {"far", {reach(dq)}}});
   }
 
   Program directions() {
-    begin("answers to noises", false);
+    begin("answers to noises", 0);
     return end({{"d", noise_directions()}});
   }
 
   PlanarPrograms::Sense sense(int sensor) {
     PlanarPrograms::Sense traced;
-    begin("what a sensor reads", false);
+    begin("what a sensor reads", 0);
     Scalars y;
     traced.traced = read(sensor, y);
     if (!traced.traced) return traced;
     traced.read = end({{"y", y}});
-    begin("what a sensor reads, and how it answers to noises", false);
+    begin("what a sensor reads, and how it answers to noises", 0);
     const Scalars d = noise_directions();
     read(sensor, y);
     Scalars along;
@@ -101,8 +108,8 @@ class PlanarTracer {
       append(changes(y, nothing, direction), along);
       append(changes(y, direction, nothing), along);
     }
-    traced.respond = end({{"y", y}, {"along", along}});
-    begin("what a sensor reads, and how it changes along the chart", false);
+    traced.respond = end({{"y", y}, {"along", along}, {"d", d}});
+    begin("what a sensor reads, and how it changes along the chart", 0);
     read(sensor, y);
     const auto [N, D] = tangent_and_change();
     const int f = static_cast<int>(independent_.size());
@@ -115,211 +122,16 @@ class PlanarTracer {
   }
 
  private:
-  struct Output {
-    std::string name;
-    Scalars values;
-  };
-  codegen::ExpressionGraph& graph() { return *program_.graph; }
-
-  Scalars input(const std::string& name, int count) {
-    codegen::Array array{name, "", {}, {}};
-    Scalars list;
-    for (int i = 0; i < count; ++i) {
-      array.values.push_back(graph().input());
-      list.emplace_back(graph(), array.values.back());
-    }
-    program_.inputs.push_back(std::move(array));
-    return list;
+  Scalars unknown_forces() { return p_.forces.count > 0 ? input("unknown", p_.forces.count) : Scalars(); }
+  Scalars first(const Scalars& x) const { return {x.begin(), x.begin() + n_}; }
+  Scalar reach(const Scalars& d) const {
+    Scalar far(0);
+    for (int i = 0; i < n_; ++i) far = max(far, abs(d[i]) * Scalar(1 / p_.length[i]));
+    return far;
   }
-
-  void begin(const char* purpose, bool law) {
-    program_ = {};
-    program_.graph = std::make_shared<codegen::ExpressionGraph>();
-    program_.purpose = purpose;
-    good_ = Scalar(1);
-    q_ = input("q", n_);
-    v_ = input("v", n_);
-    for (const double c : p_.constants) q_.emplace_back(c), v_.emplace_back(0);
-    const std::vector<double>& constant = system_.implementation().constant_force;
-    force_.assign(constant.begin(), constant.end());
-    torque_.clear();
-    driver_.clear();
-    if (!law || !has_law_) return;
-    const Scalars all = input("law", n_ + p_.torques.count + 3 * p_.drivers.count);
-    force_.assign(all.begin(), all.begin() + n_);
-    torque_.assign(all.begin() + n_, all.begin() + n_ + p_.torques.count);
-    driver_.assign(all.begin() + n_ + p_.torques.count, all.end());
-  }
-
-  Program end(const std::vector<Output>& outputs) {
-    for (const Output& output : outputs) {
-      codegen::Array array{output.name, "", {}, {}};
-      for (const Scalar& s : output.values) array.values.push_back(s.in(graph()));
-      program_.outputs.push_back(std::move(array));
-    }
-    program_.outputs.push_back({"good", "", {}, {good_.in(graph())}});
-    program_.pivot = graph().one();
-    return codegen::simplified(program_);
-  }
-
-  template <class E>
-  auto position(const int (&slot)[E::kCoordinates]) const {
-    std::array<Scalar, E::kCoordinates> x;
-    for (int k = 0; k < E::kCoordinates; ++k) x[k] = q_[slot[k]];
-    return x;
-  }
-  template <class E>
-  auto motion(const int (&slot)[E::kCoordinates]) const {
-    std::array<Rate, E::kCoordinates> x;
-    for (int k = 0; k < E::kCoordinates; ++k) x[k] = Rate(q_[slot[k]], v_[slot[k]]);
-    return x;
-  }
-  template <class F>
-  void each_constraint(const F& f) const {
-    for (const auto& c : p_.distances) f(c);
-    for (const auto& c : p_.rigid_points) f(c);
-    for (const auto& c : p_.sliders) f(c);
-    for (const auto& c : p_.angles) f(c);
-    for (const auto& c : p_.relative_angles) f(c);
-    for (const auto& c : p_.relative_positions) f(c);
-  }
-
-  // Φ_q
-  void slope(TracedSaddle& saddle) const {
-    each_constraint([&]<class E>(const PacketConstraint<E>& c) {
-      const auto g = c.equation.gradient(position<E>(c.slot));
-      for (int k = 0; k < E::kCoordinates; ++k) saddle.phi[c.place[k]] = Scalar(0);
-      for (int k = 0; k < E::kCoordinates; ++k) saddle.phi[c.place[k]] += g[k];
-    });
-    for (const filter::PacketDriver& d : p_.drivers) saddle.phi[d.place] = Scalar(1);
-  }
-
-  // Φ and Φ̇
-  void close(Scalars& miss, Scalars& rate) const {
-    each_constraint([&]<class E>(const PacketConstraint<E>& c) {
-      const Rate value = c.equation.phi(motion<E>(c.slot), 0.0);
-      miss[c.row] = value.x, rate[c.row] = value.d;
-    });
-    for (int i = 0; i < p_.drivers.count; ++i) {
-      miss[p_.drivers[i].row] = q_[p_.drivers[i].slot] - driver_[3 * i];
-      rate[p_.drivers[i].row] = v_[p_.drivers[i].slot] - driver_[3 * i + 1];
-    }
-  }
-
-  // M a + Φ_qᵀ λ = Q,   Φ_q a = −Φ̇_q v
-  Scalars accelerations(TracedSaddle& saddle, const Scalars& unknown) {
-    Scalars x(n_ + m_ + 1);
-    for (int i = 0; i < n_; ++i) x[i] = force_[i];
-    slope(saddle);
-    each_constraint([&]<class E>(const PacketConstraint<E>& c) {
-      const auto g = c.equation.gradient(motion<E>(c.slot));
-      for (int k = 0; k < E::kCoordinates; ++k) x[n_ + c.row] -= g[k].d * v_[c.slot[k]];
-    });
-    for (int i = 0; i < p_.drivers.count; ++i) x[n_ + p_.drivers[i].row] = driver_[3 * i + 2];
-    const auto push = [&]<class E>(const filter::PacketForce<E>& f) {
-      std::array<Scalar, E::kCoordinates> v;
-      for (int k = 0; k < E::kCoordinates; ++k) v[k] = v_[f.slot[k]];
-      const auto local = f.equation.force(position<E>(f.slot), v, 0.0);
-      for (int k = 0; k < E::kCoordinates; ++k) x[f.target[k]] += local[k];
-    };
-    for (const auto& f : p_.springs) push(f);
-    for (const auto& f : p_.coordinate_springs) push(f);
-    for (int i = 0; i < p_.torques.count; ++i) {
-      const auto p = position<natural::BodyTorqueForce>(p_.torques[i].slot);
-      const Scalar fx = -(torque_[i] * (p[3] - p[1])), fy = torque_[i] * (p[2] - p[0]);
-      const Scalar local[4] = {-fx, -fy, fx, fy};
-      for (int k = 0; k < 4; ++k) x[p_.torques[i].target[k]] += local[k];
-    }
-    for (std::size_t k = 0; k < unknown.size(); ++k) x[p_.forces[static_cast<int>(k)]] += unknown[k];
-    saddle.factor();
-    saddle.solve(x);
-    return x;
-  }
-
-  // d = K e_c, of accelerations over its own component: see Plant::noise_directions()
-  Scalars noise_directions() {
-    TracedSaddle saddle(p_, good_);
-    slope(saddle);
-    saddle.factor();
-    Scalars all;
-    for (const filter::PacketNoise& noise : p_.noises) {
-      Scalars d(n_ + m_);
-      d[noise.column] = Scalar(1);
-      saddle.solve(d);
-      const Scalar own = d[noise.column];
-      saddle.require(own * Scalar(p_.saddle.inertia[noise.column]) - Scalar(1e-12));
-      const Scalar factor = noise.acceleration ? Scalar(1) / own : Scalar(1);
-      for (int i = 0; i < n_; ++i) all.push_back(i == noise.column && noise.acceleration ? Scalar(1) : factor * d[i]);
-    }
-    return all;
-  }
-
-  static void append(const Scalars& list, Scalars& to) { to.insert(to.end(), list.begin(), list.end()); }
-
-  // ∂y along (dq, dv)
-  Scalars changes(const Scalars& y, const Scalars& dq, const Scalars& dv) {
-    std::vector<Signed> outputs, seeds(graph().inputs());
-    for (const Scalar& s : y) outputs.push_back(s.in(graph()));
-    for (int i = 0; i < n_; ++i) {
-      seeds[graph().node(q_[i].in(graph()).node()).input] = dq[i].in(graph());
-      seeds[graph().node(v_[i].in(graph()).node()).input] = dv[i].in(graph());
-    }
-    Scalars list;
-    for (const Signed s : differentiate(graph(), outputs, seeds)) list.emplace_back(graph(), s);
-    return list;
-  }
-
-  // N = K Cᵀ (C K Cᵀ)⁻¹, column by column: Φ_q N = 0, C N = 1
-  std::vector<Scalars> tangent(TracedSaddle& saddle) {
-    const int f = static_cast<int>(independent_.size());
-    std::vector<Scalars> N(f, Scalars(n_ + m_));
-    for (int j = 0; j < f; ++j) {
-      N[j][independent_[j]] = Scalar(1);
-      saddle.solve(N[j]);
-      N[j].resize(n_);
-    }
-    for (int k = 0; k < f; ++k) {  // Gauss and Jordan: C K Cᵀ is positive definite
-      const Scalar pivot = N[k][independent_[k]];
-      saddle.require(pivot * Scalar(p_.saddle.inertia[independent_[k]]) - Scalar(1e-12));
-      const Scalar inverse = Scalar(1) / pivot;
-      for (int i = 0; i < n_; ++i) N[k][i] *= inverse;
-      N[k][independent_[k]] = Scalar(1);
-      for (int j = 0; j < f; ++j) {
-        if (j == k) continue;
-        const Scalar factor = N[j][independent_[k]];
-        for (int i = 0; i < n_; ++i) N[j][i] -= factor * N[k][i];
-        N[j][independent_[k]] = Scalar(0);
-      }
-    }
-    return N;
-  }
-  // d −= N C d
-  void hold(const std::vector<Scalars>& N, Scalars& d) const {
-    for (std::size_t j = 0; j < N.size(); ++j) {
-      const Scalar along = d[independent_[j]];
-      for (int i = 0; i < n_; ++i) d[i] -= N[j][i] * along;
-      d[independent_[j]] = Scalar(0);
-    }
-  }
-  // D: Φ_q D = −Φ̇_q N, C D = 0
-  std::pair<std::vector<Scalars>, std::vector<Scalars>> tangent_and_change() {
-    TracedSaddle saddle(p_, good_);
-    slope(saddle);
-    saddle.factor();
-    std::vector<Scalars> N = tangent(saddle), D;
-    for (const Scalars& column : N) {
-      Scalars x(n_ + m_);
-      each_constraint([&]<class E>(const PacketConstraint<E>& c) {
-        const auto g = c.equation.gradient(motion<E>(c.slot));
-        for (int k = 0; k < E::kCoordinates; ++k) {
-          if (c.slot[k] < n_) x[n_ + c.row] -= g[k].d * column[c.slot[k]];
-        }
-      });
-      saddle.solve(x);
-      hold(N, x);
-      D.emplace_back(x.begin(), x.begin() + n_);
-    }
-    return {N, D};
+  Program end_settled(bool held) {
+    const Scalar off = settle(held);
+    return end({{"q_next", positions()}, {"v_next", velocities()}, {"off", {off}}});
   }
 
   Scalar coordinate(CoordinateRef::What what, int index, double fixed, const Scalars& of, bool rate) const {
@@ -381,14 +193,6 @@ class PlanarTracer {
   }
 
   const Model& model_;
-  const natural::System& system_;
-  const PacketProgram& p_;
-  int n_, m_;
-  const std::vector<int>& independent_;
-  bool has_law_ = false;
-  Program program_;
-  Scalars q_, v_, force_, torque_, driver_;
-  Scalar good_;
 };
 
 }  // namespace
@@ -399,12 +203,15 @@ Result<PlanarPrograms> trace_planar(const Model& model, const natural::System& s
   PlanarPrograms all;
   all.has_law = tracer.has_law();
   all.rates = tracer.rates();
+  all.step = tracer.step();
   all.correct = tracer.correct(false);
   all.hold = tracer.correct(true);
-  all.depart = tracer.depart();
+  all.retract = tracer.retract();
+  all.kick = tracer.kick();
   all.directions = tracer.directions();
   for (std::size_t s = 0; s < model.sensors.size(); ++s) all.sensors.push_back(tracer.sense(static_cast<int>(s)));
-  for (const codegen::Program* program : {&all.rates, &all.correct, &all.hold, &all.depart, &all.directions}) {
+  for (const codegen::Program* program :
+       {&all.step, &all.correct, &all.hold, &all.retract, &all.kick, &all.directions}) {
     if (auto fine = program->check_constants(); !fine) return fine.failure();
   }
   return all;

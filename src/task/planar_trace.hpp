@@ -17,13 +17,17 @@ namespace kinegraph::task {
 /// them; `unknown` forces.
 struct PlanarPrograms {
   bool has_law = false;
-  codegen::Program rates;    ///< (q, v, law, unknown) → a
-  codegen::Program correct;  ///< (q, v, law) → one Newton step onto Φ = 0 and Φ̇ = 0: q, v; how far off they were
+  codegen::Program rates;       ///< (q, v, law, unknown) → a; counted, not run
   codegen::Program directions;  ///< (q) → how v answers to each noise: n numbers each
-  /// In the chart of the independent coordinates, δ = (δz, δż): (q, v, law, δ) → along the tangent by δ, not yet on the
-  /// constraints; then Newton steps that hold these coordinates.
-  codegen::Program depart, hold;
-  /// Of a sensor: (q, v) → y, and with noises (q, v) → y, then by noise and channel y's change along d in v, in q.
+  /// Each ends with a Newton step onto Φ = 0 and Φ̇ = 0: q, v, how far off they still are; then, where they may leave
+  /// the branch, how far they went, in the coordinates' lengths.
+  codegen::Program step;     ///< (q, v, laws at the stages and at the end, h, unknown)
+  codegen::Program correct;  ///< (q, v, law)
+  codegen::Program kick;     ///< (q, v, law, directions, kicks: by noise of v, of q)
+  codegen::Program retract;  ///< (q, v, law, δ) → δ = (δz, δż) in the chart of the independent coordinates
+  codegen::Program hold;     ///< (q, v, law), these coordinates stay
+  /// Of a sensor: (q, v) → y, and with noises (q, v) → y, then by noise and channel y's change along d in v, in q, and
+  /// d.
   struct Sense {
     bool traced = false;
     codegen::Program read, respond, along;  ///< along: (q, v) → y, then by number of δ and channel its change

@@ -37,6 +37,19 @@ class FrictionCone final : public Factor {
     const double columns[] = {-2 * fx / d, 0, -2 * fy / d, 0, friction_ * (1 + share / root), 1};  // d' = μ d / root
     std::copy(std::begin(columns), std::end(columns), jacobian);
   }
+  /// Of (f_x² + f_y²)/d with d' = μ d/root:  ∂²/∂f_z² = μ² (f_x² + f_y²)/d (1/root² + normal/root³)
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    const double fx = x[0][0], fy = x[0][1], normal = friction_ * x[0][2];
+    const double root = std::sqrt(normal * normal + kRounding * kRounding);
+    const double d = normal >= 0 ? 0.5 * (normal + root) : 0.5 * kRounding * kRounding / (root - normal);
+    const double w = -weight[0] / d, slope = friction_ / root;
+    hessian[0] += 2 * w;
+    hessian[2] -= 2 * w * fx * slope;
+    hessian[4] += 2 * w;
+    hessian[5] -= 2 * w * fy * slope;
+    hessian[8] += w * (fx * fx + fy * fy) * slope * slope * (1 + normal / root);
+    return true;
+  }
   std::string row_name(int row) const override { return row == 0 ? name() : "push of " + name().substr(12); }
 
  private:

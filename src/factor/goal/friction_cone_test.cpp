@@ -1,6 +1,7 @@
 #include "kinegraph/factor/goal/friction_cone.hpp"
 
-#include "kinegraph/factor/common/factor_test.hpp"
+#include "kinegraph/factor/common/curvature_test.hpp"
+#include "kinegraph/factor/goal/within.hpp"
 
 namespace kinegraph {
 namespace {
@@ -17,6 +18,14 @@ TEST(FrictionCone, HoldsInsideAndRefusesSlipAndPull) {
   EXPECT_EQ(cone.row_name(0), "friction of foot");
   EXPECT_EQ(cone.row_name(1), "push of foot");
   expect_exact_jacobians(cone);
+}
+
+TEST(FrictionCone, CurvatureMatchesDifferences) {
+  const FrictionCone cone("foot", 0.5);
+  for (const auto& force : {std::vector<double>{3, 4, 11}, {3, -4, 9}, {0.2, 0.1, 0.05}, {1, 2, -0.1}}) {
+    expect_exact_curvature(cone, {force}, {Manifold::real(3)});
+    expect_exact_curvature(Within(std::make_shared<FrictionCone>("foot", 0.8), 0.3), {force}, {Manifold::real(3)});
+  }
 }
 
 }  // namespace

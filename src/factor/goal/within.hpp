@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,6 +25,14 @@ class Within final : public Factor {
     factor_->evaluate(x, residual, jacobian);
     for (int r = 0; r < m; ++r) residual[m + r] = tolerance_ + residual[r], residual[r] = tolerance_ - residual[r];
     for (int i = 0; jacobian && i < entries; ++i) jacobian[entries + i] = jacobian[i], jacobian[i] = -jacobian[i];
+  }
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    constexpr int most = 12;
+    std::array<double, most> both;
+    const int m = factor_->rows();
+    if (m > most) return false;
+    for (int r = 0; r < m; ++r) both[r] = weight[m + r] - weight[r];
+    return factor_->add_curvature(x, both.data(), hessian);
   }
   bool constant_jacobian() const override { return factor_->constant_jacobian(); }
   std::string row_name(int row) const override { return factor_->row_name(row % factor_->rows()); }

@@ -16,12 +16,13 @@ namespace kinegraph::screw {
 /// A factor on the state, in the middle of a step: as a function of the states at both ends (MiddleState).
 ///
 /// Slots: q v (a) of the one end, then of the other (one derivative more than the factor sees, at most three), then
-/// those that the factor has behind its state.
+/// those that the factor has behind its state; of a step whose length is unknown, the duration of its phase.
 class AtMiddle final : public Factor {
  public:
   /// `levels`: of the state that the factor's first slots hold (1: q, 3: q v a).
-  AtMiddle(std::shared_ptr<const Factor> factor, const StateSlots& state, int levels, double h)
-      : AtMiddle(factor, state, levels, h, Map(*factor, state, levels)) {}
+  /// `nominal`: of a phase of unknown duration the one for which its steps are h long; 0: h it is.
+  AtMiddle(std::shared_ptr<const Factor> factor, const StateSlots& state, int levels, double h, double nominal = 0)
+      : AtMiddle(factor, state, levels, h, nominal, Map(*factor, state, levels, nominal > 0)) {}
 
   void evaluate(Slots x, double* residual, double* jacobian) const override {
     const auto work = pool_.borrow();
@@ -29,7 +30,12 @@ class AtMiddle final : public Factor {
     factor_->evaluate(work->slots, residual, jacobian ? work->jacobian.data() : nullptr);
     if (!jacobian) return;
     std::fill_n(jacobian, pattern().size(), 0.0);
-    for (const auto& t : terms_) jacobian[t.to] += t.share * work->jacobian[t.from];
+    if (nominal_ > 0) {
+      for (const auto& t : terms_) jacobian[t.to] += share_of(t, work->middle) * work->jacobian[t.from];
+      add_duration_column(x, *work, jacobian);
+    } else {
+      for (const auto& t : terms_) jacobian[t.to] += t.share * work->jacobian[t.from];
+    }
     for (const auto& t : pose_terms_) {
       for (int block = 0; block < 4; ++block) {
         for (int c = 0; c < 6; ++c) {
@@ -39,8 +45,10 @@ class AtMiddle final : public Factor {
     }
   }
 
-  /// Tᵀ H T with H of the factor; that the pose of the middle bends with those of the ends is left out.
+  /// Tᵀ H T with H of the factor; that the pose of the middle bends with those of the ends is left out. Of a step of
+  /// unknown length the solver takes differences.
   bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    if (nominal_ > 0) return false;
     const auto work = pool_.borrow();
     work->set(*this, x, true);
     const int n = differences_->directions();
@@ -69,13 +77,20 @@ class AtMiddle final : public Factor {
   struct Term {
     int from, to;
     double share;
+    int level, other, end;  // of which the share is; level −1: not of the state
   };
+  static double share_of(const Term& t, const MiddleState& middle) {
+    if (t.level < 0) return 1;
+    const MiddleState::Share s = middle.share(t.level);
+    return t.end == 0 ? s.start[t.other] : s.end[t.other];
+  }
   struct PoseTerm {
     int from, row, to[4];
   };
   /// Where the entries of the factor's Jacobian go.
   struct Map {
-    Map(const Factor& factor, const StateSlots& state, int levels) : outer(std::min(3, levels + 1)) {
+    Map(const Factor& factor, const StateSlots& state, int levels, bool with_duration)
+        : outer(std::min(3, levels + 1)) {
       const int s = state.slots();
       for (int end = 0; end < 2; ++end) {
         const StateSizes sizes(state, outer);
@@ -92,7 +107,7 @@ class AtMiddle final : public Factor {
         const auto [row, slot, column] = entries[e];
         const int level = slot / s, which = slot % s;
         if (level >= levels) {
-          terms.push_back({e, place(row, 2 * outer * s + slot - levels * s, column), -1, 0, 0});
+          terms.push_back({e, place(row, 2 * outer * s + slot - levels * s, column), 1, -1, 0, 0});
         } else if (level == 0 && state.floating && which == 0) {
           PoseTerm t{e, column, {}};
           const int slots[] = {0, s, outer * s, (outer + 1) * s};
@@ -107,20 +122,20 @@ class AtMiddle final : public Factor {
           for (int other = 0; other < outer; ++other) {
             if (level == 0 ? other > 1 : other == 0) continue;
             for (int end = 0; end < 2; ++end) {
-              terms.push_back({e, place(row, (end * outer + other) * s + which, column), level, other, end});
+              terms.push_back({e, place(row, (end * outer + other) * s + which, column), 1, level, other, end});
             }
           }
         }
       }
+      if (!with_duration) return;
+      stored.push_back(1);
+      for (int r = 0; r < factor.rows(); ++r) pattern.push_back({r, static_cast<int>(stored.size()) - 1, 0});
     }
-    struct Part {
-      int from, to, level, other, end;
-    };
     int outer;
     std::vector<int> stored;
     std::vector<JacobianEntry> pattern;
     std::map<std::tuple<int, int, int>, int> known;
-    std::vector<Part> terms;
+    std::vector<Term> terms;
     std::vector<PoseTerm> pose_terms;
   };
 
@@ -141,6 +156,7 @@ class AtMiddle final : public Factor {
       }
     }
     void set(const AtMiddle& of, Slots x, bool derivatives) {
+      if (of.nominal_ > 0) middle.set_step(of.h_ * x.back()[0] / of.nominal_);
       middle.set(x, of.outer_levels_, derivatives);
       const int s = of.state_.slots(), behind = 2 * of.outer_levels_ * s;
       for (std::size_t i = of.levels_ * s; i < slots.size(); ++i) slots[i] = x[behind + i - of.levels_ * s];
@@ -173,18 +189,35 @@ class AtMiddle final : public Factor {
     }
     MiddleState middle;
     std::vector<const double*> slots;
-    std::vector<double> residual, jacobian, hessian;
+    std::vector<double> residual, jacobian, hessian, by_step;
     std::vector<std::vector<std::pair<int, double>>> shares;
     DifferenceCurvature::Work differences;
   };
 
-  AtMiddle(const std::shared_ptr<const Factor>& factor, const StateSlots& state, int levels, double h, const Map& map)
+  /// ∂e/∂T = h/T₀ Σ ∂e/∂(middle) ∂(middle)/∂h: its entries are the last.
+  void add_duration_column(Slots x, Work& work, double* jacobian) const {
+    const int n = state_.freedoms(), s = state_.slots();
+    work.by_step.resize(3 * static_cast<std::size_t>(n));
+    work.middle.by_step(x, outer_levels_, work.by_step.data());
+    double* const column = jacobian + pattern().size() - rows();
+    const auto entries = factor_->pattern();
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      const auto [row, slot, c] = entries[e];
+      if (slot >= levels_ * s) continue;
+      const int freedom = c + (slot % s == 0 ? 0 : 6);  // joints follow a base that floats
+      column[row] += h_ / nominal_ * work.jacobian[e] * work.by_step[(slot / s) * n + freedom];
+    }
+  }
+
+  AtMiddle(const std::shared_ptr<const Factor>& factor, const StateSlots& state, int levels, double h, double nominal,
+           const Map& map)
       : Factor(factor->name(), factor->rows(), map.stored, map.pattern),
         factor_(factor),
         state_(state),
         levels_(levels),
         outer_levels_(map.outer),
         h_(h),
+        nominal_(nominal),
         pose_terms_(map.pose_terms),
         pool_([this] {
           auto work = std::make_unique<Work>(*this);
@@ -193,14 +226,8 @@ class AtMiddle final : public Factor {
           return work;
         }) {
     const MiddleState middle(state, h);
-    for (const auto& t : map.terms) {
-      double share = 1;
-      if (t.level >= 0) {
-        const MiddleState::Share s = middle.share(t.level);
-        share = t.end == 0 ? s.start[t.other] : s.end[t.other];
-      }
-      terms_.push_back({t.from, t.to, share});
-    }
+    terms_ = map.terms;
+    for (Term& t : terms_) t.share = share_of(t, middle);
     find_differences();
   }
 
@@ -229,7 +256,7 @@ class AtMiddle final : public Factor {
   std::shared_ptr<const Factor> factor_;
   StateSlots state_;
   int levels_, outer_levels_, outer_ = 0;
-  double h_;
+  double h_, nominal_;
   std::vector<Term> terms_;
   std::vector<PoseTerm> pose_terms_;
   std::unique_ptr<DifferenceCurvature> differences_;

@@ -30,6 +30,32 @@ TEST(AtMiddle, JacobiansMatchDifferences) {
   }
 }
 
+TEST(AtMiddle, JacobiansMatchDifferencesAlsoByTheDuration) {
+  for (const Robot::Base base : {Robot::Base::fixed, Robot::Base::floating}) {
+    const auto tree = walker(base);
+    const StateSlots state(*tree);
+    const auto dynamics =
+        std::make_shared<WholeDynamics>(tree, std::vector<int>{2, 3}, std::vector<BodyPoint>{{3, {0, 0.3, 0}}});
+    std::vector<Manifold> manifolds = at_both_ends(*tree, 3);
+    for (const int size : {2, 3, 1}) manifolds.push_back(Manifold::real(size));
+    const AtMiddle factor(dynamics, state, 3, 0.3, 0.8);
+    JacobianCheckOptions options;
+    options.manifolds = manifolds;
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      SlotValues x = random_values(manifolds, seed);
+      x.back()[0] = 0.5 + 0.2 * seed;
+      const JacobianCheck check = check_jacobians(factor, x, options);
+      EXPECT_TRUE(check.ok()) << check.message;
+    }
+    // lasts as long as it is meant for: as without
+    SlotValues x = random_values(manifolds, 7);
+    x.back()[0] = 0.8;
+    const std::vector<double> stretched = residual(factor, x);
+    x.pop_back();
+    EXPECT_EQ(stretched, residual(AtMiddle(dynamics, state, 3, 0.3), x));
+  }
+}
+
 /// Of a robot that stands the middle is linear in both ends, and Tᵀ H T all there is.
 TEST(AtMiddle, CurvatureIsTheDerivativeOfTheJacobian) {
   const auto tree = walker(Robot::Base::fixed);

@@ -32,6 +32,15 @@ class CentreOfMassGoal final : public Factor {
     for (int i = 0; i < state_.freedoms(); ++i)
       for (int r = 0; r < rows(); ++r) *jacobian++ = work->by_q[3 * i + axes_[r]];
   }
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    const auto work = pool_.borrow();
+    state_.position(x, 0, work->q.data());
+    Eigen::Vector3d w = Eigen::Vector3d::Zero();
+    for (int r = 0; r < rows(); ++r) w[axes_[r]] = weight[r];
+    StateHessian to(hessian, state_.freedoms(), state_.freedoms());
+    work->centre.add_curvature(work->q.data(), w, to);
+    return true;
+  }
   std::string row_name(int row) const override {
     static const char* const names[] = {"x", "y", "z"};
     return name() + ": " + names[axes_[row]];

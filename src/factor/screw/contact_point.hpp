@@ -28,6 +28,13 @@ class PointFactor : public Factor {
   /// Where a freedom's entries are among those of a level of the state.
   int entries(int level, int freedom) const { return rows() * (level * chain_ + place_[freedom]); }
 
+  void add_bends(Slots x, int levels, const PointWeight& weight, double* hessian) const {
+    const auto work = pool_.borrow();
+    work->set(state_, x, levels);
+    StateHessian to(hessian, levels * state_.freedoms(), state_.freedoms());
+    add_point_curvature(work->chain, point_state(work->chain, at_), weight, levels, to);
+  }
+
  private:
   static std::vector<int> freedoms_of(const Tree& tree, int body) {
     std::vector<int> all;
@@ -79,6 +86,10 @@ class PointHeight final : public PointFactor {
       jacobian[entries(0, column.freedom)] += column.J[5] + column.J[0] * s.p[1] - column.J[1] * s.p[0];
     }
   }
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    add_bends(x, 1, {.p = {0, 0, weight[0]}}, hessian);
+    return true;
+  }
   std::string row_name(int) const override { return name(); }
 
  private:
@@ -103,6 +114,10 @@ class PointVelocity final : public PointFactor {
       Eigen::Map<Eigen::Vector3d>(jacobian + entries(0, column.freedom)) += c.velocity_q;
       Eigen::Map<Eigen::Vector3d>(jacobian + entries(1, column.freedom)) += c.p_q;
     }
+  }
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    add_bends(x, 2, {.velocity = {weight[0], weight[1], weight[2]}}, hessian);
+    return true;
   }
 };
 
@@ -134,6 +149,11 @@ class PointAcceleration final : public PointFactor {
       Eigen::Map<Eigen::Vector3d>(jacobian + entries(1, column.freedom)) += c.acceleration_v + 2 * kappa_ * c.p_q;
       Eigen::Map<Eigen::Vector3d>(jacobian + entries(2, column.freedom)) += c.p_q;
     }
+  }
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    const Eigen::Vector3d w(weight[0], weight[1], weight[2]);
+    add_bends(x, 3, {.p = {0, 0, kappa_ * kappa_ * w[2]}, .velocity = 2 * kappa_ * w, .acceleration = w}, hessian);
+    return true;
   }
 
  private:

@@ -17,6 +17,15 @@ TEST(ContactPoint, JacobiansMatchDifferences) {
   }
 }
 
+TEST(ContactPoint, CurvatureMatchesDifferences) {
+  for (const Robot::Base base : {Robot::Base::floating, Robot::Base::fixed}) {
+    const auto tree = walker(base);
+    expect_exact_curvatures(PointHeight("foot", tree, kFoot, -0.2), state_manifolds(*tree, 1));
+    expect_exact_curvatures(PointVelocity("foot", tree, kFoot), state_manifolds(*tree, 2));
+    expect_exact_curvatures(PointAcceleration("foot", tree, kFoot, 3, -0.2), state_manifolds(*tree, 3));
+  }
+}
+
 TEST(FrameGoal, JacobiansMatchDifferences) {
   const auto tree = walker(Robot::Base::floating);
   GoalPose goal;
@@ -35,6 +44,7 @@ TEST(CentreOfMassGoal, JacobiansMatchDifferences) {
   const CentreOfMassGoal factor("com", tree, {0, 2}, {0.5, 0, 0.3});
   EXPECT_EQ(factor.row_name(1), "com: z");
   expect_exact_jacobians(factor, state_manifolds(*tree, 1));
+  expect_exact_curvatures(factor, state_manifolds(*tree, 1));
 }
 
 TEST(CentreOfMassGoal, IsTheMeanOfTheBodies) {

@@ -19,6 +19,8 @@ class MiddleState {
   MiddleState(const StateSlots& state, double h)
       : state_(state), h_(h), q(state.joints + (state.floating ? 7 : 0)), v(state.freedoms()), a(state.freedoms()) {}
 
+  void set_step(double h) { h_ = h; }
+
   /// Slots: q v (a) of the one end, then of the other, `levels` of them each: 2 give qₘ alone, 3 all.
   void set(Slots x, int levels, bool derivatives) {
     const int s = state_.slots(), end = levels * s;
@@ -50,12 +52,34 @@ class MiddleState {
   }
   std::array<Matrix6d, 4> pose_by;  ///< X₀ V₀ X₁ V₁
 
+  /// How the middle changes with h: all of q (along its tangent), then of v, then of a. After set(…, true).
+  void by_step(Slots x, int levels, double* change) const {
+    const int s = state_.slots(), end = levels * s, n = state_.freedoms();
+    if (state_.floating) {
+      Eigen::Map<Vector6d>(change + 0) = pose_by_step_;
+      if (levels > 2) rates_by_step(6, x[s], x[end + s], x[2 * s], x[end + 2 * s], change + n, change + 2 * n);
+    }
+    const int joints = state_.joints, j = s - 1, first = state_.floating ? 6 : 0;
+    if (joints == 0) return;
+    const double *v0 = x[s + j], *v1 = x[end + s + j];
+    for (int i = 0; i < joints; ++i) change[first + i] = (v0[i] - v1[i]) / 8;
+    if (levels < 3) return;
+    rates_by_step(joints, v0, v1, x[2 * s + j], x[end + 2 * s + j], change + n + first, change + 2 * n + first);
+  }
+
  private:
   void rates(int n, const double* v0, const double* v1, const double* a0, const double* a1, double* to_v,
              double* to_a) const {
     for (int i = 0; i < n; ++i) {
       to_v[i] = 0.5 * (v0[i] + v1[i]) + h_ / 8 * (a0[i] - a1[i]);
       to_a[i] = 1.5 / h_ * (v1[i] - v0[i]) - 0.25 * (a0[i] + a1[i]);
+    }
+  }
+  void rates_by_step(int n, const double* v0, const double* v1, const double* a0, const double* a1, double* of_v,
+                     double* of_a) const {
+    for (int i = 0; i < n; ++i) {
+      of_v[i] = (a0[i] - a1[i]) / 8;
+      of_a[i] = -1.5 / (h_ * h_) * (v1[i] - v0[i]);
     }
   }
   void set_pose(const double* X0, const double* V0, const double* X1, const double* V1, bool derivatives) {
@@ -70,10 +94,12 @@ class MiddleState {
     pose_by[1] = h_ / 8 * by_chart;
     pose_by[2] = by_theta * end.by_end();
     pose_by[3] = -h_ / 8 * by_chart * rate.by_twist();
+    pose_by_step_ = by_chart * (Eigen::Map<const Vector6d>(V0) - rate.value) / 8;
   }
 
   StateSlots state_;
   double h_;
+  Vector6d pose_by_step_ = Vector6d::Zero();
 
  public:
   std::vector<double> q, v, a;

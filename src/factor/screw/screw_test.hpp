@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "kinegraph/factor/common/curvature_test.hpp"
 #include "kinegraph/factor/common/factor_test.hpp"
 #include "kinegraph/factor/screw/joint_slots.hpp"
 
@@ -69,6 +70,11 @@ inline void expect_exact_jacobians(const Factor& factor, const std::vector<Manif
     const JacobianCheck check = check_jacobians(factor, x, options);
     EXPECT_TRUE(check.ok()) << factor.name() << ", seed " << seed << "\n" << check.message;
   }
+}
+
+/// And the curvature, where the factor knows it.
+inline void expect_exact_curvatures(const Factor& factor, const std::vector<Manifold>& manifolds) {
+  for (unsigned seed = 1; seed <= 3; ++seed) expect_exact_curvature(factor, random_values(manifolds, seed), manifolds);
 }
 
 inline const std::vector<JointType>& moving_joint_types() {

@@ -42,6 +42,17 @@ class WholeDynamics final : public Factor {
     if (!jacobian) return;
     for (std::size_t e = 0; e < from_.size(); ++e) jacobian[e] = from_[e] < 0 ? -1 : work->dense[from_[e]];
   }
+  bool add_curvature(Slots x, const double* weight, double* hessian) const override {
+    const auto work = pool_.borrow();
+    const int n = rows(), s = state_.slots(), u = 3 * s, f = u + (motors_.empty() ? 0 : 1);
+    state_.position(x, 0, work->q.data());
+    state_.rate(x, s, work->v.data());
+    state_.rate(x, 2 * s, work->a.data());
+    const int first_force = 3 * n + static_cast<int>(motors_.size());
+    work->dynamics.add_curvature(work->q.data(), work->v.data(), work->a.data(), x.data() + f, weight, hessian,
+                                 first_force + 3 * points_, first_force);
+    return true;
+  }
   std::string row_name(int row) const override { return "motion of " + tree_->velocity_names()[row]; }
 
  private:

@@ -24,6 +24,13 @@ TEST(WholeDynamics, JacobiansMatchDifferencesOfARobotThatStands) {
   expect_exact_jacobians(WholeDynamics(tree, {0, 1, 2, 3}, {}), manifolds_of(*tree, 4, 0));
 }
 
+TEST(WholeDynamics, CurvatureMatchesDifferences) {
+  const auto floats = walker(Robot::Base::floating), stands = walker(Robot::Base::fixed);
+  expect_exact_curvatures(WholeDynamics(floats, {6, 7, 9}, {{1, {0.1, 0, 0.2}}, {4, {0, 0.3, 0}}}),
+                          manifolds_of(*floats, 3, 2));
+  expect_exact_curvatures(WholeDynamics(stands, {0, 1, 2, 3}, {}), manifolds_of(*stands, 4, 0));
+}
+
 TEST(WholeDynamics, AtRestTheFeetCarryTheWeight) {
   const auto tree = walker(Robot::Base::floating);
   const WholeDynamics factor(tree, {6, 7, 8, 9}, {{0, {0, 0, 0}}});

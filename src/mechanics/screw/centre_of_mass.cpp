@@ -10,7 +10,13 @@ CentreOfMass::CentreOfMass(std::shared_ptr<const Tree> tree)
     : tree_(std::move(tree)),
       poses_(tree_->bodies().size()),
       mass_(tree_->bodies().size()),
-      moment_(tree_->bodies().size()) {}
+      moment_(tree_->bodies().size()) {
+  for (const Body& body : tree_->bodies()) {
+    first_.push_back(static_cast<int>(columns_.size()));
+    for (int k = 0; k < body.joint.freedoms; ++k) columns_.emplace_back().row = body.joint.v + k;
+  }
+  first_.push_back(static_cast<int>(columns_.size()));
+}
 
 Eigen::Vector3d CentreOfMass::at(const double* q, double* by_q) {
   const std::vector<Body>& bodies = tree_->bodies();
@@ -40,6 +46,32 @@ Eigen::Vector3d CentreOfMass::at(const double* q, double* by_q) {
     }
   }
   return sum / mass;
+}
+
+void CentreOfMass::add_curvature(const double* q, const Eigen::Vector3d& weight, StateHessian& to) {
+  at(q, nullptr);
+  const std::vector<Body>& bodies = tree_->bodies();
+  const double mass = tree_->mass();
+  for (int i = 0; i < static_cast<int>(bodies.size()); ++i) {
+    Matrix6d S;
+    joint_transform(bodies[i].joint, q, &S);
+    for (int k = first_[i]; k < first_[i + 1]; ++k) {
+      const Vector6d J = poses_[i].twist(S.col(k - first_[i]));
+      columns_[k].turn = weight.cross(J.head<3>());
+      columns_[k].change = (mass_[i] * J.tail<3>() + J.head<3>().cross(moment_[i])) / mass;
+    }
+    for (int k = first_[i]; k < first_[i + 1]; ++k) {
+      const auto bent = [&](int o) { return columns_[o].turn.dot(columns_[k].change); };
+      for (int o = first_[i]; o < first_[i + 1]; ++o) {
+        to.add(StateHessian::q, columns_[o].row, StateHessian::q, columns_[k].row, o == k ? bent(o) : 0.5 * bent(o));
+      }
+      for (int j = bodies[i].parent; j >= 0; j = bodies[j].parent) {
+        for (int o = first_[j]; o < first_[j + 1]; ++o) {
+          to.add_both(StateHessian::q, columns_[o].row, columns_[k].row, bent(o));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace kinegraph::screw

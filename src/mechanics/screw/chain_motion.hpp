@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kinegraph/mechanics/screw/motion.hpp"
+#include "kinegraph/mechanics/screw/state_hessian.hpp"
 
 namespace kinegraph::screw {
 
@@ -18,7 +19,7 @@ class ChainMotion {
 
   /// One freedom of the chain.
   struct Column {
-    int freedom = 0;
+    int freedom = 0, body = 0;
     Vector6d J;                                               // its axis
     Vector6d V_q = Vector6d::Zero();                          // how V of the body changes along q, beside being carried
     Vector6d A_q = Vector6d::Zero(), A_v = Vector6d::Zero();  // A along q and along v: DA = A_q − V × V_q
@@ -47,5 +48,13 @@ struct PointChange {
   Eigen::Vector3d p_q, velocity_q, acceleration_q, acceleration_v;  ///< ṗ along v and p̈ along a are p_q
 };
 PointChange point_change(const ChainMotion& chain, const PointState& state, const ChainMotion::Column& column);
+
+/// Of a weighted sum of its numbers. What stands above the highest weight that is not zero needs not be set.
+struct PointWeight {
+  Eigen::Vector3d p = Eigen::Vector3d::Zero(), velocity = p, acceleration = p;
+};
+/// Adds the second derivatives of w_p · p + w_v · ṗ + w_a · p̈, of as many levels of the state as asked for (1: q).
+void add_point_curvature(const ChainMotion& chain, const PointState& state, const PointWeight& weight, int levels,
+                         StateHessian& to);
 
 }  // namespace kinegraph::screw

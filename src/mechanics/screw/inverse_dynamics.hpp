@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kinegraph/mechanics/screw/motion.hpp"
+#include "kinegraph/mechanics/screw/state_hessian.hpp"
 
 namespace kinegraph::screw {
 
@@ -40,6 +41,11 @@ class InverseDynamics {
   /// `forces`: 3 numbers per point, one after the other.
   void evaluate(const double* q, const double* v, const double* a, const double* const* forces, const Output& out);
 
+  /// Adds the second derivatives of Σ wᵢ τᵢ along (q v a f), exactly (see inverse_dynamics_curvature.cpp), to the lower
+  /// triangle of a column-major matrix of `size` rows: v follows q, a follows v, forces begin at `first_force`.
+  void add_curvature(const double* q, const double* v, const double* a, const double* const* forces,
+                     const double* weight, double* hessian, int size, int first_force);
+
   const Tree& tree() const { return *tree_; }
   const std::vector<BodyPoint>& points() const { return points_; }
 
@@ -59,10 +65,27 @@ class InverseDynamics {
     Eigen::Vector3d KJ;         // Kᵀ J
     int row = 0;                // number of the freedom
   };
+  /// Of all that hangs on the joint, for w instead of v: how the weighted sum bends.
+  struct Bend {
+    Vector6d U, P, R;                             // U = Σ J w: of the body;  Σ Y U;  Σ Bᵀ U
+    Matrix6d C;                                   // how R changes with V
+    Eigen::Vector3d k = Eigen::Vector3d::Zero();  // Σ Kᵀ U = Σ f × s, and how that turns
+    Matrix3d N = Matrix3d::Zero();
+  };
+  struct ColumnBend {
+    Vector6d U_q, P_q, R_q, CJ;  // how U, P, R change along q, and R along v
+    Eigen::Vector3d k_q;
+  };
   void outward(const double* q, const double* v, const double* a, bool derivatives);
   void add_forces(const double* const* forces, bool derivatives);
   void inward(double* tau, bool derivatives);
   void fill_columns();
+  void fill_bends(const double* const* forces, const double* weight);
+  void fill_column_bends();
+  double bent(int near, int far) const;
+  void add_joint_bends(StateHessian& to, int body) const;
+  void add_pair_bends(StateHessian& to, int near, int far) const;
+  void add_force_bends(StateHessian& to, int first_force) const;
   void pair(const Column& near, const Column& far, const Output& out, int n) const;
   void add_joint_forces(const double* q, const double* v, const double* a, const Output& out) const;
 
@@ -70,7 +93,10 @@ class InverseDynamics {
   std::vector<BodyPoint> points_;
   std::vector<Place, Eigen::aligned_allocator<Place>> places_;
   std::vector<Column, Eigen::aligned_allocator<Column>> columns_;
-  std::vector<Eigen::Vector3d> at_;  // the points in the world
+  std::vector<Bend, Eigen::aligned_allocator<Bend>> bends_;  // made when they are first asked for
+  std::vector<ColumnBend, Eigen::aligned_allocator<ColumnBend>> column_bends_;
+  std::vector<double> torque_;
+  std::vector<Eigen::Vector3d> at_, moved_;  // the points in the world; how U moves them
   double friction_speed_;
 };
 

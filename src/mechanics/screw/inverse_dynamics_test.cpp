@@ -136,6 +136,50 @@ TEST(InverseDynamics, ForcesAtPointsAndTheirDerivatives) {
   }
 }
 
+/// ∂(Σ wᵢ τᵢ) along (q v a f) at a state displaced by `delta` along these.
+Eigen::VectorXd weighted_gradient(InverseDynamics& dynamics, const Case& at, const std::vector<Eigen::Vector3d>& forces,
+                                  const Eigen::VectorXd& weight, const Eigen::VectorXd& delta) {
+  const int n = at.tree->freedoms();
+  Case c = at;
+  std::vector<Eigen::Vector3d> f = forces;
+  at.tree->retract(at.q.data(), delta.data(), c.q.data());
+  c.v += delta.segment(n, n);
+  c.a += delta.segment(2 * n, n);
+  for (std::size_t i = 0; i < f.size(); ++i) f[i] += delta.segment<3>(3 * n + 3 * static_cast<int>(i));
+  const Results r = run(dynamics, c, f);
+  Eigen::VectorXd gradient(delta.size());
+  gradient << r.by_q.transpose() * weight, r.by_v.transpose() * weight, r.by_a.transpose() * weight,
+      r.by_force.transpose() * weight;
+  return gradient;
+}
+
+TEST(InverseDynamics, CurvatureMatchesDifferencesOfTheDerivatives) {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    const Case c = random_case(seed);
+    const int n = c.tree->freedoms(), size = 3 * n + 6;
+    const std::vector<Eigen::Vector3d> forces{{10, -20, 30}, {-5, 3, 8}};
+    const double slow = 0.5;  // of dry friction: smooth enough for differences
+    InverseDynamics dynamics(c.tree, {{1, {0.1, 0.2, -0.3}}, {5, {-0.4, 0, 0.2}}}, slow);
+    std::srand(seed);
+    const Eigen::VectorXd weight = Eigen::VectorXd::Random(n);
+    Eigen::MatrixXd expected(size, size), found = Eigen::MatrixXd::Zero(size, size);
+    const double h = 1e-3;  // fourth order
+    for (int i = 0; i < size; ++i) {
+      const auto at = [&](double by) {
+        return weighted_gradient(dynamics, c, forces, weight, by * Eigen::VectorXd::Unit(size, i));
+      };
+      expected.col(i) = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    }
+    expected = (0.5 * (expected + expected.transpose())).eval();
+    std::vector<const double*> f;
+    for (const Eigen::Vector3d& force : forces) f.push_back(force.data());
+    dynamics.add_curvature(c.q.data(), c.v.data(), c.a.data(), f.data(), weight.data(), found.data(), size, 3 * n);
+    found.triangularView<Eigen::StrictlyUpper>() = found.transpose();
+    EXPECT_LT((found - expected).lpNorm<Eigen::Infinity>(), 1e-7 * expected.lpNorm<Eigen::Infinity>()) << seed;
+    EXPECT_GT(expected.norm(), 1);
+  }
+}
+
 TEST(InverseDynamics, SaysWhichJointItCannotTreat) {
   RandomRobot random(2);
   random.grow({JointType::revolute, JointType::universal});

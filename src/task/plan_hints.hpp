@@ -1,0 +1,14 @@
+#pragma once
+
+#include "kinegraph/base/result.hpp"
+#include "kinegraph/build/plan.hpp"
+
+namespace kinegraph::task {
+
+/// Goals of joints that must be met beyond the limits of these joints: no search is needed to see that they cannot be.
+std::optional<Failure> goals_beyond_limits(const build::PlanSetting& setting);
+
+/// What may be why there is no plan: a start beyond limits, motors that cannot hold the robot where it starts or ends.
+std::vector<std::string> hints(const build::PlanProblem& problem);
+
+}  // namespace kinegraph::task
