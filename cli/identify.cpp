@@ -50,7 +50,8 @@ class Identify final : public Verb {
            "solids.\n"
            "--kappa says how much the model is trusted against the readings: large, and the motion must follow the "
            "model.\n"
-           "Unless told it is made from the machine's inertia; 100 for links of some 100 g and 10 cm.\n"
+           "Unless told it is found: noise of readings and impulses are those under which the recordings are most "
+           "likely.\n"
            "--fit replay goes on from that answer to the one whose simulation, started once, stays nearest to the "
            "whole "
            "of each\n"
@@ -101,7 +102,7 @@ void Identify::declare(CLI::App& app) {
       ->type_name("H");
   app.add_option("--fit", fit_, "what is made small, see below; default states")->type_name("states|replay");
   app.add_option("--kappa", kappa_,
-                 "weight of impulses that the model misses, see below; default: as the machine's inertia asks")
+                 "weight of impulses that the model misses, see below; default: as the recordings have it")
       ->type_name("K");
   app.add_option("--compliance", compliance_, "of constraints, m/N; default 1e-8")->type_name("E");
   app.add_option("--relaxation", relaxation_, "time in which errors of constraints are taken back; default 20ms")

@@ -239,6 +239,7 @@ Summary summarize_identify(const std::string& model, const Found& found) {
       .add("coordinates", found.coordinates, "free coordinates")
       .add("fit", found.fit, "fit")
       .add("kappa", found.kappa, "kappa")
+      .add("impulse_length", found.length, "… with turning impulses over a length, m")
       .add("kappa_found", found.kappa_found, "… as the residuals have it")
       .add("iterations", found.iterations, "iterations")
       .add("converged", found.converged, "converged")

@@ -22,8 +22,8 @@ struct Evidence {
 };
 
 struct KnowableOptions {
-  /// Eigenvalue of the information, scaled to a diagonal of 1, over the largest, below which it is round-off: a Schur
-  /// complement is a difference, and keeps ten digits or so.
+  /// Eigenvalue of the information, scaled to a diagonal of 1, over the largest, below which it is round-off (a Schur
+  /// complement is a difference, and keeps ten digits or so), or the error of the rows themselves.
   double least_share = 1e-10;
   /// Deviation in units of the scale beyond which a direction is as good as unseen: not even its order is known.
   double most_deviation = 10;

@@ -1,16 +1,24 @@
 #pragma once
 
-#include "kinegraph/mechanics/maximal/mechanism.hpp"
+#include <vector>
+
+#include "kinegraph/identify/run.hpp"
 
 namespace kinegraph::identify {
 
-/// The weight κ of squared impulses against squared readings that suits a machine whatever its mass and size.
+/// m: of radii of gyration about axes the geometric mean; without axes of the links themselves. A turning impulse
+/// counts as one at this arm.
+double natural_length(const maximal::Mechanism& mechanism);
+
+/// The weight κ of squared impulses against squared readings that suits a machine whatever its mass, its size and how
+/// much it is shaken: its motion may miss the model by a share c of the impulses that it has itself.
 ///
-///     κ = c T² / P²      P: of the impulses M V that a rate of 1 of each freedom is, the geometric mean
-///                        T² = L/g, L: of radii of gyration about axes; without gravity or axes T = 0.15 s
+///     κ = σ² / (c² (I² + I₀²))     I²: mean of |M Δv|² over the steps of `poses`, turning impulses over `length`
+///                                  I₀ = P σ/T: what the noise of readings makes of a machine at rest
+///     P: of the impulses M V that a rate of 1 of each freedom is, the geometric mean;   T² = L/g, or 0.15 s
 ///
-/// A rate that misses the model by r/T, r being the error of a reading, then counts the same in a machine of grams and
-/// one of tons. c makes it 100 for the pendulum of paper 002, where 10 to 5000 give the same answers.
-double natural_kappa(const maximal::Mechanism& mechanism);
+/// `poses`: per run, at knots −1 … K, as a first guess has them. `noise`: σ of readings.
+double natural_kappa(const maximal::Mechanism& mechanism, const std::vector<Run>& runs,
+                     const std::vector<std::vector<double>>& poses, double noise, double length);
 
 }  // namespace kinegraph::identify

@@ -7,8 +7,6 @@
 namespace kinegraph::identify {
 namespace {
 
-double kappa_of(const Model& model) { return natural_kappa(**maximal::Mechanism::make(model.robot)); }
-
 Model scaled(Model model, double mass, double length) {
   for (Link& link : model.robot.links) {
     link.inertia.mass *= mass;
@@ -19,13 +17,26 @@ Model scaled(Model model, double mass, double length) {
   return model;
 }
 
+/// Of the same shape in its own time: T² ∝ length.
+SyntheticOptions swing(double mass, double length, double duration = 3) {
+  SyntheticOptions options;
+  options.h = 0.01 * std::sqrt(length);
+  options.duration = duration * std::sqrt(length);
+  options.regularization = {1e-8 * length / mass, 1e-8 / (mass * length), 0.02 * std::sqrt(length)};
+  return options;
+}
+
+/// In units of the machine's own impulses, mass · √(length · g).
+double scaled_kappa(double mass, double length, double start = 2) {
+  const Synthetic made = record(scaled(rod_in_space(0.004, start), mass, length), swing(mass, length));
+  const double own = natural_length(*made.mechanism);
+  return natural_kappa(*made.mechanism, {made.run}, {made.poses}, 1e-3, own) * mass * mass * length;
+}
+
 /// A rod that is let swing finds its moment again, in steps and from a start that are scaled with it.
 double moment_over_truth(double mass, double length) {
   const Model truth = scaled(rod_in_space(0.004), mass, length), start = scaled(rod_in_space(0.006), mass, length);
-  SyntheticOptions options;
-  options.h = 0.01 * std::sqrt(length);  // of the same shape in its own time
-  options.duration = 3 * std::sqrt(length);
-  options.regularization = {1e-8 / mass, 1e-8 / (mass * length), 0.02 * std::sqrt(length)};
+  const SyntheticOptions options = swing(mass, length);
   const Synthetic made = record(truth, options);
   FreeParameter moment;
   moment.name = "rod.ixx";
@@ -33,7 +44,8 @@ double moment_over_truth(double mass, double length) {
   EXPECT_TRUE(parameters);
   Weights weights;
   weights.noise = {1e-3};
-  weights.kappa = natural_kappa(parameters->mechanism()) / 1e-6;
+  weights.length = natural_length(parameters->mechanism());
+  weights.kappa = natural_kappa(parameters->mechanism(), {made.run}, {made.poses}, 1e-3, weights.length) / 1e-6;
   Eigen::VectorXd x = parameters->start();
   std::vector<Problem> problems;
   problems.emplace_back(start, parameters->shared_mechanism(), made.run, options.regularization, weights);
@@ -44,38 +56,61 @@ double moment_over_truth(double mass, double length) {
 }
 
 TEST(NaturalKappa, FollowsMassAndSize) {
-  const double usual = kappa_of(rod_in_space(0.004));
-  EXPECT_NEAR(kappa_of(scaled(rod_in_space(0.004), 1e3, 1)), 1e-6 * usual, 1e-9 * usual);
-  EXPECT_NEAR(kappa_of(scaled(rod_in_space(0.004), 1e-3, 1)), 1e6 * usual, 1e3 * usual);
-  // T² ∝ length and P² ∝ length² where masses move on circles, length⁴ where they only turn
-  const double small = kappa_of(scaled(rod_in_space(0.004), 1, 1e-3)) / usual;
-  EXPECT_GT(small, 0.9e3);
-  EXPECT_LT(small, 1.1e9);
+  const double usual = scaled_kappa(1, 1);
+  for (const double mass : {1e-3, 1e3}) EXPECT_NEAR(scaled_kappa(mass, 1), usual, 1e-6 * usual) << mass;
+  for (const double length : {1e-3, 10.0, 1e3}) EXPECT_NEAR(scaled_kappa(1, length), usual, 1e-6 * usual) << length;
 }
 
-TEST(NaturalKappa, HeavyAndLightMachinesAreFittedAlike) {
+TEST(NaturalKappa, FollowsHowMuchTheMachineMoves) {
+  const double much = scaled_kappa(1, 1, 2), little = scaled_kappa(1, 1, M_PI - 0.05);
+  EXPECT_GT(little, 100 * much);
+  EXPECT_TRUE(std::isfinite(scaled_kappa(1, 1, M_PI)));  // hangs
+}
+
+TEST(NaturalKappa, LargeAndSmallMachinesAreFittedAlike) {
   const double usual = moment_over_truth(1, 1);
-  EXPECT_NEAR(usual, 1, 0.05);
-  for (const double mass : {1e-3, 1e3}) EXPECT_NEAR(moment_over_truth(mass, 1), usual, 1e-6);
-}
-
-/// Not to the last digit as with masses: impulses in N s and in N m s count alike, whatever the machine's length. What
-/// is asked of a moment at this step (5 %) holds at any size.
-TEST(NaturalKappa, LongAndShortMachinesAreFitted) {
-  for (const double length : {1e-3, 1e3}) {
-    EXPECT_NEAR(moment_over_truth(1, length), 1, 0.05) << length;
-    EXPECT_NEAR(moment_over_truth(1e-3, length), moment_over_truth(1e3, length), 1e-6) << length;
-  }
+  EXPECT_NEAR(usual, 1, 0.02);
+  for (const double mass : {1e-3, 10.0, 1e3}) EXPECT_NEAR(moment_over_truth(mass, 1), usual, 1e-6) << mass;
+  for (const double length : {1e-3, 10.0, 1e3}) EXPECT_NEAR(moment_over_truth(1, length), usual, 1e-6) << length;
 }
 
 TEST(NaturalKappa, IsFiniteWithoutGravityOrJoints) {
   Model model = rod_in_space(0.004);
   model.robot.gravity.setZero();
-  EXPECT_GT(kappa_of(model), 0);
+  const Synthetic made = record(model, swing(1, 1, 0.1));
+  EXPECT_GT(natural_kappa(*made.mechanism, {made.run}, {made.poses}, 1e-3, 1), 0);
   model.robot.joints[0].type = JointType::fixed;
   if (const auto welded = maximal::Mechanism::make(model.robot)) {
-    EXPECT_GT(natural_kappa(**welded), 0);
+    EXPECT_GT(natural_length(**welded), 0);
+    EXPECT_GT(natural_kappa(**welded, {}, {}, 1e-3, 1), 0);
   }
+}
+
+/// What a motion takes up of the readings: all of them if it need not follow the model, its start if it must.
+TEST(NaturalKappa, MotionsTakeUpReadings) {
+  const Model model = rod_in_space(0.004);
+  const SyntheticOptions options = swing(1, 1);
+  const Synthetic made = record(model, options);
+  const Parameters none = free_parameters(model, {});
+  const auto taken = [&](double kappa) {
+    Weights weights;
+    weights.noise = {1e-3};
+    weights.kappa = kappa;
+    std::vector<Problem> problems;
+    problems.emplace_back(model, made.mechanism, made.run, options.regularization, weights);
+    Eigen::VectorXd x = none.start();
+    std::vector<std::vector<double>> poses = {made.poses};
+    SolverOptions wanted;
+    wanted.measure = false, wanted.absorbed = true;
+    const Result<SolverReport> report = solve(none, problems, x, poses, wanted);
+    return report ? report->absorbed.sum() : -1;
+  };
+  const double readings = static_cast<double>(made.run.readings.size());
+  EXPECT_NEAR(taken(1), readings, 0.02 * readings);
+  EXPECT_NEAR(taken(1e14), 2, 2);  // an angle and a rate
+  const double some = taken(1e8);
+  EXPECT_GT(some, 4);
+  EXPECT_LT(some, 0.5 * readings);
 }
 
 }  // namespace

@@ -221,8 +221,35 @@ class ParameterMaker {
     }
   }
 
+  /// A link of which single moments are free, and are too large or too small beside the others.
+  void mend_moments() {
+    for (std::size_t i = 0; model_.spatial() && i < robot_.links.size(); ++i) {
+      const Link& link = robot_.links[i];
+      if (!(link.inertia.mass > 0) || Solid::possible(link.inertia)) continue;
+      ParameterGroup* groups[3] = {nullptr, nullptr, nullptr};
+      for (ParameterGroup& group : made_.groups_) {
+        for (int k = 0; k < 3; ++k) {
+          if (group.name == link.name + kMoments[k]) groups[k] = &group;
+        }
+      }
+      const auto mended =
+          Solid::mended(link.inertia.about_com, {groups[0] != nullptr, groups[1] != nullptr, groups[2] != nullptr});
+      if (!mended) continue;
+      for (int k = 0; k < 3; ++k) {
+        const double value = (*mended)(k, k);
+        if (!groups[k] || value == link.inertia.about_com(k, k)) continue;
+        const double scale = std::get<ScaledNumber>(groups[k]->shape).scale;
+        made_.settings_[groups[k]->setting].start = value;
+        start_[groups[k]->coordinate] =
+            std::clamp(value / scale, lower_[groups[k]->coordinate], upper_[groups[k]->coordinate]);
+      }
+      moved(static_cast<int>(i));
+    }
+  }
+
   Result<bool> start() {
     lift_flat_moments();
+    mend_moments();
     made_.model_ = model_;
     if (adjusted_) {
       Settings settings;
@@ -315,6 +342,7 @@ class ParameterMaker {
   void error(std::string message) { faults_.push_back({Severity::error, {}, std::move(message)}); }
   Failure failure() { return {Failure::Kind::bad_input, std::move(faults_)}; }
 
+  static constexpr const char* kMoments[3] = {".ixx", ".iyy", ".izz"};
   const Model& model_;
   const Robot& robot_;
   const MachineSize size_;

@@ -19,7 +19,7 @@ namespace kinegraph::identify {
 struct FreeParameter {
   std::string name;
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  std::optional<double> prior;  ///< standard deviation about the model's value; of "arm.inertia": relative
+  std::optional<double> prior = {};  ///< standard deviation about the model's value; of "arm.inertia": relative
 };
 
 /// A named number of the answer, as a function of the coordinates x that the solver moves.

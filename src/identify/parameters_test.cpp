@@ -212,6 +212,24 @@ TEST(Parameters, SingleMomentsAreBoundedByWhatASolidCanHave) {
             "sum of the others), and the free ones cannot mend it; set others, or free arm.inertia");
 }
 
+/// A slender rod's moments leave its third one little room: the search starts at the end of that.
+TEST(Parameters, SingleMomentsStartFromTheNearestSolid) {
+  Model thick = furuta();
+  thick.robot.links[1].inertia.about_com(1, 1) = 0.01;
+  const Parameters p = made(thick, named({"pendulum.iyy"}));
+  ASSERT_EQ(p.warnings().size(), 1u);
+  const double start = p.quantities(p.start())[0].value;
+  EXPECT_LT(start, 0.0041);
+  EXPECT_GT(start, 0.00408);
+  Matrix3d I = Vector3d(1e-4, 0.01, 0.004).asDiagonal();
+  EXPECT_FALSE(Solid::mended(I, {false, false, false}));
+  const auto by_last = Solid::mended(I, {false, false, true});
+  ASSERT_TRUE(by_last);
+  EXPECT_EQ((*by_last)(1, 1), 0.01);
+  EXPECT_GT((*by_last)(2, 2), 0.0099);
+  EXPECT_LT((*by_last)(2, 2), 0.0101);
+}
+
 TEST(Parameters, WeldedLinksAreOneBodyAndTwoSolids) {
   Model model = furuta();
   Link tip = model.robot.links[1];

@@ -23,7 +23,7 @@ Problem::Implementation::Implementation(const Model& model, std::shared_ptr<cons
     : mechanism(std::move(machine)),
       run(given),
       root_kappa(std::sqrt(weights.kappa)),
-      weight(*mechanism, root_kappa),
+      weight(*mechanism, root_kappa, weights.length),
       step(mechanism, regularization),
       readings(model, mechanism, weights),
       start(mechanism, weight),

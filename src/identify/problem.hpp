@@ -12,11 +12,12 @@ namespace kinegraph::identify {
 
 /// How residuals are weighed against each other.
 struct Weights {
-  double kappa = 100;         ///< of squared impulses [N s, N m s] against squared readings over their `noise`
+  double kappa = 100;         ///< of squared impulses [N s] against squared readings over their `noise`
   std::vector<double> noise;  ///< per channel of all sensors in turn; one that is not above zero counts as 1
   std::string loss = "none";  ///< of readings: none | huber | cauchy | tukey, as graph/noise has them
   double loss_scale = 3;      ///< in standard deviations
   bool hard = false;          ///< the motion follows the model exactly, its start alone is unknown: κ is of the start
+  double length = 1;          ///< m: a turning impulse [N m s] counts as one at this arm
 };
 
 /// The least-squares problem of one run: poses at knots −1 … K, and parameters.
@@ -49,6 +50,11 @@ class Problem {
   void measure(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow, int steps,
                Eigen::MatrixXd& information, Eigen::MatrixXd& scatter);
   double step_length() const;  ///< s: mean over the run
+  /// How many of the numbers that each channel (of all sensors in turn) read the motion took up: Σ j (H⁻¹) jᵀ over the
+  /// channel's whitened rows j, parameters known; estimated, to some √γ. `arrow` has been linearised there and
+  /// eliminated, α = 0. Not of a hard model.
+  Eigen::VectorXd absorbed(const MachinePoint& machine, const std::vector<double>& poses,
+                           const linear::Arrowhead& arrow);
   /// Poses moved by the arrow's steps; if the model is hard, those that follow from the moved start.
   void retract(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow,
                std::vector<double>& moved);
@@ -64,14 +70,12 @@ class Problem {
   /// Where and why it was infinite: "swing.csv: the model has no step at t = 0.12 s, where theta turns at 310 rad/s".
   std::string fault() const;
   bool is_finite() const;
-  double impulse_cost() const;  ///< Σ |M (v⁺ − φ)|², without κ
+  double impulse_cost() const;  ///< Σ |M (v⁺ − φ)|², without κ, turning ones over Weights::length
   double reading_cost() const;  ///< Σ of squared readings' residuals, whitened
   long impulse_rows() const;
   long reading_rows() const;
   /// Residuals of one channel (of all sensors in turn), unwhitened, by time; for whiteness and for R.
   std::vector<double> residuals(int channel) const;
-  /// Impulse residuals along each freedom, by step: for Ω.
-  Eigen::MatrixXd impulse_residuals() const;
 
  private:
   struct Implementation;

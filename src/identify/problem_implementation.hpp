@@ -26,6 +26,9 @@ struct Problem::Implementation {
   /// The same rows as the arrow takes them: on the unknown knots `first …` alone, of which there are `width`.
   template <class Sink>
   double visit_unknowns(const std::vector<double>& poses, const Sink& sink);
+  /// visit(k, channel, states): the whitened row of every number that was read, on the three poses from k − 1 on.
+  template <class Visit>
+  void visit_readings(const std::vector<double>& poses, const Visit& visit);
   bool step_residual(const double* q, const KnotPair& before, const KnotPair& after, int k);
   void step_rows(const KnotPair& before, const KnotPair& after, int k);
 

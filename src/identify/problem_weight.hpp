@@ -6,17 +6,17 @@
 
 namespace kinegraph::identify {
 
-/// √κ M, by which a change of velocity counts. M is that of the model as it was given: if it were that of the
-/// parameters at hand, light machines would explain everything.
+/// √κ M, by which a change of velocity counts; turning impulses over a length, so that both are in N s. M is that of
+/// the model as it was given: if it were that of the parameters at hand, light machines would explain everything.
 class ImpulseWeight {
  public:
-  ImpulseWeight(const maximal::Mechanism& mechanism, double root_kappa) {
+  ImpulseWeight(const maximal::Mechanism& mechanism, double root_kappa, double length) {
     using maximal::BodyNumbers;
     for (const maximal::Body& body : mechanism.bodies()) {
       const double* n = mechanism.numbers().data() + body.numbers;
       // A body without mass is a millionth of the others; weighed so, nothing would keep it on its joints.
       const double scale = root_kappa * (body.weightless ? 1 / maximal::Mechanism::kStandIn : 1);
-      inertia_.push_back(scale * maximal::inertia_of(n + BodyNumbers::inertia));
+      inertia_.push_back(scale / length * maximal::inertia_of(n + BodyNumbers::inertia));
       mass_.push_back(scale * n[BodyNumbers::mass]);
     }
   }

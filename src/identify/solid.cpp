@@ -79,6 +79,40 @@ Inertia Solid::nearest(const Inertia& inertia, double mass, double length) {
   return out;
 }
 
+/// The smallest second moment is a concave function of each moment of inertia: its largest by ternary search, then by
+/// bisection as near to what was given as a share of that largest one allows.
+std::optional<Matrix3d> Solid::mended(Matrix3d I, const std::array<bool, 3>& free) {
+  constexpr double kKept = 0.05;
+  constexpr int kRounds = 100;
+  const auto least = [&](int i, double value) {
+    Matrix3d moved = I;
+    moved(i, i) = value;
+    return Eigen::SelfAdjointEigenSolver<Matrix3d>(second_moments(moved), Eigen::EigenvaluesOnly).eigenvalues()[0];
+  };
+  for (int i = 0; i < 3; ++i) {
+    if (!free[i]) continue;
+    double low = 0, high = 2 * I.cwiseAbs().sum();
+    for (int round = 0; round < kRounds; ++round) {
+      const double a = (2 * low + high) / 3, b = (low + 2 * high) / 3;
+      (least(i, a) < least(i, b) ? low : high) = least(i, a) < least(i, b) ? a : b;
+    }
+    double best = 0.5 * (low + high), given = I(i, i);
+    const double wanted = kKept * least(i, best);
+    if (!(wanted > 0)) {
+      I(i, i) = best;  // the next one may mend the rest
+      continue;
+    }
+    if (least(i, given) >= wanted) return I;
+    for (int round = 0; round < kRounds; ++round) {
+      const double middle = 0.5 * (best + given);
+      (least(i, middle) >= wanted ? best : given) = middle;
+    }
+    I(i, i) = best;
+    return I;
+  }
+  return {};
+}
+
 FlatSolid::FlatSolid(const Numbers& start)
     : mass_(start[0]), x_(start[1]), y_(start[2]), inertia_(about_cog(start)), radius_(std::sqrt(inertia_ / mass_)) {}
 

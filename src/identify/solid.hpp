@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "kinegraph/model/model.hpp"
 
@@ -29,6 +30,9 @@ class Solid {
   static bool possible(const Inertia& inertia);
   /// The nearest that is. `mass`, `length`: of the machine, for what has none at all.
   static Inertia nearest(const Inertia& inertia, double mass, double length);
+  /// Moments that a search may start from, ixx, iyy and izz being moved where they are `free`: each alone no farther
+  /// than it must. None if they cannot mend what the others are.
+  static std::optional<Matrix3d> mended(Matrix3d about_com, const std::array<bool, 3>& free);
   static Matrix3d second_moments(const Matrix3d& inertia) {
     return 0.5 * inertia.trace() * Matrix3d::Identity() - inertia;
   }

@@ -251,6 +251,7 @@ void Solver::stop(bool converged, const char* why) {
 bool Solver::measure() {
   const int p = parameters_.size();
   report_.information = report_.scatter = Eigen::MatrixXd::Zero(p, p);
+  if (!options_.measure && !options_.absorbed) return true;
   for (std::size_t r = 0; r < problems_.size(); ++r) {
     linear::Arrowhead& arrow = arrows_[r];
     bool done = false;
@@ -262,7 +263,12 @@ bool Solver::measure() {
       undetermined_ = "knot " + std::to_string(arrow.worst_pivot().knot) + " moves freely";
       return false;
     }
-    if (p == 0) continue;
+    if (options_.absorbed) {
+      const Eigen::VectorXd one = problems_[r].absorbed(machine_, poses_[r], arrow);
+      if (r == 0) report_.absorbed.setZero(one.size());
+      report_.absorbed += one;
+    }
+    if (p == 0 || !options_.measure) continue;
     arrow.find_border_response();
     const int second = static_cast<int>(std::ceil(1 / problems_[r].step_length()));
     problems_[r].measure(machine_, poses_[r], arrow, std::max(second, problems_[r].steps() / 50), report_.information,

@@ -10,6 +10,8 @@ namespace kinegraph::identify {
 struct SolverOptions {
   int most_iterations = 30;
   double tolerance = 1e-6;  ///< parameters move less than this (of their standard deviations' order, or relative)
+  bool measure = true;      ///< information and scatter at the answer are wanted
+  bool absorbed = false;    ///< Problem::absorbed() too
   Progress progress;
   std::function<void(int iteration, double cost, const Eigen::VectorXd& x)> watch;
 };
@@ -23,7 +25,8 @@ struct SolverReport {
   std::vector<Eigen::VectorXd> path;  ///< x per iteration
   std::string why_stopped;
   Eigen::MatrixXd information;  ///< Schur complement on x: states eliminated, not damped, priors not counted
-  Eigen::MatrixXd scatter;  ///< Σ over blocks of time of scores' squares, states eliminated: of sandwich covariances
+  Eigen::MatrixXd scatter;   ///< Σ over blocks of time of scores' squares, states eliminated: of sandwich covariances
+  Eigen::VectorXd absorbed;  ///< per channel: sum of Problem::absorbed()
   std::vector<bool> at_bound;  ///< per coordinate
 };
 

@@ -12,7 +12,7 @@ inline constexpr double kFirstNu = 2, kMostNu = 4294967296.0;
 inline constexpr double kSmallFall = 1e-4;  // of the residuals' variance: a hundredth of standard deviations
 // Friction that comes and goes between two answers makes steps that promise more than they hold.
 inline constexpr double kSlowFall = 0.3, kModestFall = 10;  // of the same
-inline constexpr int kMostSlow = 3;                         // such steps, one after the other
+inline constexpr int kMostSlow = 2;                         // such steps, one after the other
 inline constexpr double kNothing = 1e-26;                   // of the first cost
 inline constexpr double kRidge = 1e-2;                      // of the residuals' variance
 inline constexpr double kMargin = 1e-6;                     // to bounds, at the start

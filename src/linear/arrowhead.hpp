@@ -88,6 +88,8 @@ class Arrowhead {
   /// Pₖ = (H⁻¹)ₖₖ + Xₖ P_χ Xₖᵀ, for P_χ of the border (p × p; empty: parameters known exactly).
   using Visit = std::function<void(int k, const Eigen::MatrixXd& P)>;
   void covariances(const Eigen::MatrixXd& border_covariance, const Visit& visit, int first = 0);
+  /// X ← (H + α D)⁻¹ X for right-hand sides of all knots, one column each: n rows per knot.
+  void solve(Eigen::Ref<RowMajor> X) const;
 
  private:
   double* slab(std::vector<double>& data, int k) const { return data.data() + static_cast<std::size_t>(k) * slab_; }

@@ -87,6 +87,36 @@ void Arrowhead::add_information(int k, const double* states, const double* borde
   S.noalias() += effective.transpose() * effective;
 }
 
+// Uᵀ Y = X forward in time, then U X = Y backward.
+void Arrowhead::solve(Eigen::Ref<RowMajor> X) const {
+  assert(X.rows() == static_cast<Eigen::Index>(n_) * knots_);
+  const auto factor = [&](int k) {
+    return Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(slab(factor_, k), n_, stride_,
+                                                               Eigen::OuterStride<>(stride_));
+  };
+  const auto at = [&](int k) { return X.middleRows(static_cast<Eigen::Index>(k) * n_, n_); };
+  for (int k = 0; k < knots_; ++k) {
+    const auto U = factor(k);
+    auto x = at(k);
+    for (int i = 0; i < n_; ++i) {
+      for (int j = 0; j < i; ++j) x.row(i) -= U(j, i) * x.row(j);
+      x.row(i) *= U(i, i);  // the diagonal holds reciprocals
+    }
+    for (int t = 1; t <= 2 && k + t < knots_; ++t) {
+      at(k + t).noalias() -= U.middleCols(t * wide_, n_).transpose() * x;
+    }
+  }
+  for (int k = knots_ - 1; k >= 0; --k) {
+    const auto U = factor(k);
+    auto x = at(k);
+    for (int t = 1; t <= 2 && k + t < knots_; ++t) x.noalias() -= U.middleCols(t * wide_, n_) * at(k + t);
+    for (int i = n_ - 1; i >= 0; --i) {
+      for (int j = i + 1; j < n_; ++j) x.row(i) -= U(i, j) * x.row(j);
+      x.row(i) *= U(i, i);
+    }
+  }
+}
+
 // Backward in time, Z the covariance of the two knots after k and L = Uₖₖ⁻¹ [U_k,k+1 U_k,k+2]:
 //
 //     cov(δₖ, later) = −L Z,    cov(δₖ) = Uₖₖ⁻¹ Uₖₖ⁻ᵀ + L Z Lᵀ

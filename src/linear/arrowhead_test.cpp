@@ -158,6 +158,9 @@ TEST(Arrowhead, CovariancesAreBlocksOfTheInverse) {
     a.covariances({}, [&](int k, const MatrixXd& P) {
       EXPECT_LT((P - given.block(n * k, n * k, n, n)).norm(), 1e-9 * given.norm());
     });
+    Arrowhead::RowMajor all = Arrowhead::RowMajor::Identity(states, states);
+    a.solve(all);
+    EXPECT_LT((all - given).norm(), 1e-9 * given.norm());
   }
 }
 

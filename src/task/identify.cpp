@@ -13,6 +13,7 @@
 #include "kinegraph/task/identify_knowledge.hpp"
 #include "kinegraph/task/identify_motion.hpp"
 #include "kinegraph/task/identify_residuals.hpp"
+#include "kinegraph/task/identify_weights.hpp"
 #include "kinegraph/task/option_rules.hpp"
 #include "kinegraph/task/times.hpp"
 
@@ -35,6 +36,7 @@ class Identification {
   Result<IdentifyResult> run(const Model& model);
 
  private:
+  std::optional<Failure> guess(const maximal::Mechanism& mechanism);
   std::optional<Failure> compare(const maximal::Mechanism& mechanism, Model& model);
   std::optional<Failure> fit_all();
   std::optional<Failure> extrapolate(const maximal::Mechanism& mechanism);
@@ -49,8 +51,26 @@ class Identification {
   std::optional<Fit> fit_;
   Eigen::VectorXd coarse_, half_;  // of extrapolation
   int substeps_ = 1;
+  bool weigh_ = false;                      // κ is found
+  std::vector<std::vector<double>> guess_;  // of the motions
   IdentifyResult result_;
 };
+
+/// The first guess of the motions, and of κ unless it is told.
+std::optional<Failure> Identification::guess(const maximal::Mechanism& mechanism) {
+  for (const identify::Run& run : data_.runs) {
+    auto made = identify::first_guess(data_.model, mechanism, mechanism.numbers(), run, data_.options);
+    if (!made) return made.failure();
+    guess_.push_back(*std::move(made));
+  }
+  if (!std::isnan(options_.kappa)) return {};
+  weigh_ = options_.reestimate && options_.fit == "states";
+  options_.length = identify::natural_length(mechanism);
+  weights_ = weights_of(data_.model.sensors, data_.runs, options_);
+  options_.kappa = identify::natural_kappa(mechanism, data_.runs, guess_,
+                                           noise_unit(data_.model.sensors, data_.runs, weights_), options_.length);
+  return {};
+}
 
 /// Where nothing else is free, the friction that is best is the answer.
 std::optional<Failure> Identification::compare(const maximal::Mechanism& mechanism, Model& model) {
@@ -74,8 +94,11 @@ std::optional<Failure> Identification::fit_all() {
   if (!parameters) return parameters.failure();
   for (const Diagnostic& warning : parameters->warnings()) result_.summary.warnings.push_back(warning.message);
   weights_ = weights_of(data_.model.sensors, data_.runs, options_);
-  Result<Fit> found = fit(data_.model, *parameters, data_.runs, data_.options, weights_, options_,
-                          {parameters->start(), nullptr}, progress(options_.compare.empty() ? 0 : 0.5, 0.7));
+  const FitStart start{parameters->start(), options_.compare.empty() ? &guess_ : nullptr};
+  const Progress part = progress(options_.compare.empty() ? 0 : 0.5, 0.7);
+  Result<Fit> found = weigh_
+                          ? fit_and_weigh(data_.model, *parameters, data_, options_, start, weights_, part)
+                          : fit(data_.model, *parameters, data_.runs, data_.options, weights_, options_, start, part);
   if (!found) return found.failure();
   fit_.emplace(*std::move(found));
   return {};
@@ -128,7 +151,9 @@ void Identification::summarize_fit() {
   for (const identify::Run& run : data_.runs) out.knots += run.knots();
   out.readings = fit_->reading_rows();
   out.step = data_.options.step;
-  out.kappa = options_.kappa;
+  const double unit = noise_unit(data_.model.sensors, data_.runs, weights_);
+  out.kappa = weights_.kappa * unit * unit;
+  out.length = weights_.length;
   out.fit = options_.fit;
   out.channels = residual_channels(*fit_, weights_);
   if (!report.converged) {
@@ -141,12 +166,12 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   const Clock::time_point begin = Clock::now();
   const auto mechanism = mechanism_of(model);
   if (!mechanism) return mechanism.failure();
-  if (std::isnan(options_.kappa)) options_.kappa = identify::natural_kappa(**mechanism);
   const double step = options_.step > 0 ? options_.step : default_step(recordings_);
   Result<FitData> data = read_data(model, **mechanism, recordings_, held_out_, options_, step);
   if (!data) return data.failure();
   data_ = *std::move(data);
   result_.summary.warnings = data_.warnings;
+  if (const auto failure = guess(**mechanism)) return *failure;
   if (const auto failure = compare(**mechanism, data_.model)) return *failure;
   if (const auto failure = fit_all()) return *failure;
   if (const auto failure = extrapolate(**mechanism)) return *failure;

@@ -17,8 +17,10 @@ struct IdentifyOptions {
   /// "states": motion and parameters together, the motion may miss the model (κ). "replay": then the motion follows the
   /// model from its start on, and what counts is the error of that simulation over the whole recording.
   std::string fit = "states";
-  /// How much impulses that the model misses count against errors of readings; NaN: identify::natural_kappa().
+  /// How much impulses that the model misses count against errors of readings; NaN: as the recordings have it, from
+  /// identify::natural_kappa() on (fit_and_weigh).
   double kappa = std::numeric_limits<double>::quiet_NaN();
+  double length = 1;          ///< m: a turning impulse counts as one at this arm; of κ = NaN the machine's own
   double compliance = 1e-8;   ///< of constraints, m/N and rad/(N m)
   double relaxation = 0.02;   ///< s: in which an error of a constraint is taken back
   std::string loss = "none";  ///< of readings: none | huber | cauchy | tukey
@@ -42,7 +44,7 @@ struct IdentifySummary {
   struct Quantity {
     std::string name;
     double start = 0, value = 0;
-    double sd = 0, sandwich = 0;  ///< NaN: cannot be told
+    double sd = 0, sandwich = 0;  ///< NaN: cannot be told; the second is no smaller than the first
     bool at_bound = false;
     bool identifiable = true;
     std::string remark;                    ///< what can or cannot be told, in words; may be empty
@@ -100,7 +102,7 @@ struct IdentifySummary {
   bool converged = false, richardson = false;
   int iterations = 0, coordinates = 0, fitted_runs = 0;
   long knots = 0, readings = 0;
-  double step = 0, kappa = 0, first_cost = 0, cost = 0;
+  double step = 0, kappa = 0, length = 0, first_cost = 0, cost = 0;
   double kappa_found = 0;  ///< what the residuals make of it; NaN of a replay, which has none
   double wall_s = 0, solve_s = 0;
   std::vector<std::string> warnings;

@@ -30,16 +30,20 @@ std::vector<double> stages(double large) {
 
 Result<identify::SolverReport> solve_in_stages(const identify::Parameters& parameters,
                                                std::vector<identify::Problem>& problems, Eigen::VectorXd& x,
-                                               std::vector<std::vector<double>>& poses, const IdentifyOptions& options,
+                                               std::vector<std::vector<double>>& poses, double large,
+                                               const IdentifyOptions& options,
                                                const std::function<void(double share)>& make,
                                                const Progress& progress) {
   identify::SolverReport report;
-  const std::vector<double> shares = stages(options.kappa / identify::natural_kappa(parameters.mechanism()));
+  const std::vector<double> shares = stages(large);
   const double count = static_cast<double>(shares.size());
   for (std::size_t stage = 0; stage < shares.size(); ++stage) {
     make(shares[stage]);
     identify::SolverOptions solver;
     solver.most_iterations = options.iterations;
+    const bool last = stage + 1 == shares.size();
+    solver.measure = last && !options.reestimate;
+    solver.absorbed = last && options.reestimate;
     solver.progress = part_of(progress, static_cast<double>(stage) / count, static_cast<double>(stage + 1) / count);
     Result<identify::SolverReport> one = identify::solve(parameters, problems, x, poses, solver);
     if (!one) return one.failure();
@@ -83,6 +87,7 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
     }
     identify::SolverOptions solver;
     solver.most_iterations = options.iterations;
+    solver.measure = part == 1 && !options.reestimate;
     const double end = begin + 0.5 / part;
     solver.progress = part_of(progress, begin, end);
     begin = end;
@@ -182,6 +187,7 @@ identify::Weights weights_of(const std::vector<Sensor>& sensors, const std::vect
   }
   const double unit = noise_unit(sensors, runs, weights);
   weights.kappa = options.kappa / (unit * unit);
+  weights.length = options.length;
   return weights;
 }
 
@@ -240,8 +246,13 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
     }
   };
   constexpr double kStates = 0.3;  // of the time of a replay, about
-  Result<identify::SolverReport> report =
-      solve_in_stages(parameters, problems, x, poses, options, make, part_of(progress, 0, weights.hard ? kStates : 1));
+  const double unit = noise_unit(model.sensors, runs, weights);
+  const double large = start.poses
+                           ? 1
+                           : weights.kappa * unit * unit /
+                                 identify::natural_kappa(parameters.mechanism(), placed, poses, unit, weights.length);
+  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make,
+                                                          part_of(progress, 0, weights.hard ? kStates : 1));
   if (!report) return report.failure();
   if (weights.hard) {
     const int before = report->iterations;

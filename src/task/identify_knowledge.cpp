@@ -10,8 +10,9 @@
 
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/knowable.hpp"
-#include "kinegraph/task/identify_residuals.hpp"
 #include "kinegraph/task/identify_rest.hpp"
+#include "kinegraph/task/identify_structure.hpp"
+#include "kinegraph/task/identify_weights.hpp"
 #include "kinegraph/task/spatial_start.hpp"
 
 namespace kinegraph::task {
@@ -71,7 +72,7 @@ void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySum
     out.start = start[i].value;
     out.value = out.at_step = out.at_half_step = now[i].value;
     out.sd = told.deviation.value_or(kNan);
-    out.sandwich = told.sandwich.value_or(out.sd);
+    out.sandwich = std::max(out.sd, told.sandwich.value_or(out.sd));  // few blocks of time tell too little
     out.identifiable = told.identifiable;
     out.remark = told.remark;
     out.at_bound = at_bound(now[i], fit.report.at_bound);
@@ -134,9 +135,15 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
     variance = std::max(fit.report.cost, std::numeric_limits<double>::min()) /
                static_cast<double>(std::max(fit.reading_rows(), 1L));
   }
+  forget(unseen_directions(fit), fit.report);
   const identify::Knowable known = identify::what_is_knowable(evidence_of(fit, fit.report, variance));
   add_quantities(fit, known, summary);
   add_combinations(known, summary);
+  const auto turns = [](const identify::FreeParameter& free) { return free.name == "gravity.direction"; };
+  if (std::any_of(options.free.begin(), options.free.end(), turns)) {
+    summary.unknown.push_back(
+        {"a turn of the machine about gravity.direction: no recording can see it", kNan, kNan, kNan});
+  }
   // a number whose deviation is larger than itself tells nothing
   const auto told = [](const auto& of) { return of.sandwich < std::max(std::abs(of.value), std::abs(of.start)); };
   const auto sized = [](const IdentifySummary::Combination& c) { return c.sd < c.size; };

@@ -123,20 +123,6 @@ std::vector<IdentifySummary::Channel> residual_channels(const Fit& fit, const id
   return out;
 }
 
-identify::Weights reestimated(const Fit& fit, const identify::Weights& weights, int freedoms) {
-  identify::Weights found = weights;
-  for (int c = 0; c < static_cast<int>(weights.noise.size()); ++c) {
-    const double rms = root_mean_square(residuals_of(fit, c));
-    if (rms > 0) found.noise[c] = std::max(rms, 1e-6 * weights.noise[c]);
-  }
-  if (weights.hard) return found;
-  long steps = 0;
-  for (const identify::Problem& problem : fit.problems) steps += problem.steps();
-  const double cost = fit.impulse_cost();
-  if (cost > 0) found.kappa = static_cast<double>(steps) * std::max(freedoms, 1) / cost;
-  return found;
-}
-
 std::vector<std::string> input_warnings(const Fit& fit) {
   constexpr double kFollows = 0.9;
   const maximal::Mechanism& mechanism = fit.parameters.mechanism();

@@ -18,10 +18,6 @@ Whiteness whiteness(const std::vector<double>& numbers, int lags = 20);
 /// What is left of each channel that was read, of all runs.
 std::vector<IdentifySummary::Channel> residual_channels(const Fit& fit, const identify::Weights& weights);
 
-/// Weights with the noise of readings and of impulses as the residuals have it (002, eqs. 3.26 to 3.28). Impulses have
-/// as many independent numbers per step as the machine has freedoms.
-identify::Weights reestimated(const Fit& fit, const identify::Weights& weights, int freedoms);
-
 /// Inputs that stay at their largest for long, or that follow the motion as a controller's do.
 std::vector<std::string> input_warnings(const Fit& fit);
 

@@ -1,0 +1,68 @@
+#include "kinegraph/task/identify_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kinegraph/task/spatial_start.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+constexpr double kFewNumbers = 20;   // of which no noise can be told
+constexpr double kMostNoise = 1e3;   // from what was assumed
+constexpr double kMostGrowth = 100;  // of κ at once: the way to a large one is narrow
+constexpr double kFurther = 1.5;     // the way to the most likely κ is longer than each round tells
+constexpr double kStays = 3;         // a factor of κ that changes next to nothing
+constexpr int kMostWeighings = 6;
+
+int freedoms_of(const identify::Parameters& parameters) {
+  const screw::Tree& tree = parameters.mechanism().tree();
+  return spatial_mobility(tree, tree.start_position()).freedoms;
+}
+
+}  // namespace
+
+identify::Weights reestimated(const Fit& fit, const identify::Weights& weights, int freedoms) {
+  identify::Weights found = weights;
+  const Eigen::VectorXd& absorbed = fit.report.absorbed;
+  double taken = 0;
+  for (int c = 0; c < static_cast<int>(weights.noise.size()); ++c) {
+    double squares = 0, count = 0;
+    for (const identify::Problem& problem : fit.problems) {
+      for (const double r : problem.residuals(c)) squares += r * r, ++count;
+    }
+    const double gamma = c < absorbed.size() ? absorbed[c] : 0;
+    taken += gamma;
+    if (count - gamma < kFewNumbers || !(squares > 0)) continue;
+    found.noise[c] =
+        std::clamp(std::sqrt(squares / (count - gamma)), weights.noise[c] / kMostNoise, weights.noise[c] * kMostNoise);
+  }
+  if (weights.hard) return found;
+  const double starts = 2.0 * freedoms * static_cast<double>(fit.problems.size());
+  const double cost = fit.impulse_cost();
+  if (cost > 0) found.kappa = std::max(taken - starts, 1.0) / cost;
+  return found;
+}
+
+Result<Fit> fit_and_weigh(const Model& model, const identify::Parameters& parameters, const FitData& data,
+                          const IdentifyOptions& options, const FitStart& start, identify::Weights& weights,
+                          const Progress& progress) {
+  const int freedoms = freedoms_of(parameters);
+  Result<Fit> found = fit(model, parameters, data.runs, data.options, weights, options, start, progress);
+  for (int round = 0; found && round < kMostWeighings; ++round) {
+    identify::Weights next = reestimated(*found, weights, freedoms);
+    const double growth = next.kappa / weights.kappa;
+    if (growth < kStays && growth > 1 / kStays) break;
+    next.kappa = weights.kappa * std::clamp(std::pow(growth, kFurther), 1 / kMostGrowth, kMostGrowth);
+    Result<Fit> again = fit(model, parameters, data.runs, data.options, next, options, {found->x, &found->poses}, {});
+    if (!again && again.failure().kind == Failure::Kind::interrupted) return again;
+    if (!again || !again->report.converged) break;
+    again->report.iterations += found->report.iterations;
+    again->report.seconds += found->report.seconds;
+    found = std::move(again);
+    weights = next;
+  }
+  return found;
+}
+
+}  // namespace kinegraph::task
