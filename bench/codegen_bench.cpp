@@ -136,7 +136,8 @@ std::vector<std::pair<std::string, std::shared_ptr<const Compiled>>> compile(con
   return all;
 }
 
-/// Largest difference over the largest number. Of a matrix the upper triangle, whatever the peer leaves below it.
+/// Largest difference over the largest number. Of a mass matrix or its inverse the upper triangle, whatever the peer
+/// leaves below it; of derivatives those by q, by v and by what is given.
 double disagreement(Peer& peer, const Line& line, Ours& ours, const std::vector<State>& states, bool floats) {
   const int n = line.kind == Kind::closed ? line.tree->tree_freedoms() : line.tree->freedoms();
   const auto place = [&](int k) { return floats && k < 6 ? (k + 3) % 6 : k; };  // number k of the peer, in ours
@@ -144,18 +145,28 @@ double disagreement(Peer& peer, const Line& line, Ours& ours, const std::vector<
   for (const State& s : states) {
     const double* theirs = answer(peer, line.kind, for_peer(s, floats));
     ours.run(s);
-    const bool matrix = line.kind != Kind::inverse && line.kind != Kind::forward && line.kind != Kind::closed;
-    const bool triangle = line.kind == Kind::mass_matrix;
-    const VectorXd& mine = ours.output(matrix && !triangle ? 1 : 0);
-    double difference = 0;
-    for (int r = 0; r < n; ++r) {
-      if (!matrix) difference = std::max(difference, std::abs(theirs[r] - mine[place(r)]));
-      for (int c = triangle ? r : 0; matrix && c < n; ++c) {
-        const double their = theirs[triangle ? c * n + r : r * n + c];
-        difference = std::max(difference, std::abs(their - mine[place(r) * n + place(c)]));
+    // the peer's number (r, c) stands at [by_row r + by_column c]
+    const auto compare = [&](const VectorXd& mine, const double* their, int by_row, int by_column, bool triangle) {
+      const int columns = static_cast<int>(mine.size()) / n;
+      double difference = 0;
+      for (int r = 0; r < n; ++r) {
+        for (int c = triangle ? r : 0; c < columns; ++c) {
+          const double own = mine[columns == 1 ? place(r) : place(r) * n + place(c)];
+          difference = std::max(difference, std::abs(their[by_row * r + by_column * c] - own));
+        }
       }
+      worst = std::max(worst, difference / mine.cwiseAbs().maxCoeff());
+    };
+    const bool derivatives = line.kind == Kind::inverse_derivatives || line.kind == Kind::forward_derivatives;
+    if (!derivatives) {
+      const bool triangle = line.kind == Kind::mass_matrix;
+      compare(ours.output(0), theirs, 1, n, triangle);
+      continue;
     }
-    worst = std::max(worst, difference / mine.cwiseAbs().maxCoeff());
+    const Peer::Others others = peer.other_derivatives();
+    compare(ours.output(1), theirs, n, 1, false);
+    if (others.by_v) compare(ours.output(2), others.by_v, n, 1, false);
+    if (others.by_given) compare(ours.output(3), others.by_given, n, 1, true);
   }
   return worst;
 }

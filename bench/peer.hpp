@@ -45,10 +45,16 @@ class Peer {
   virtual const double* forward_closed(const double*, const double*, const double*) { return nullptr; }
   /// M(q), its upper triangle, column by column; null if the peer has none of its own.
   virtual const double* mass_matrix(const double*) { return nullptr; }
-  /// ∂τ/∂q, row by row; ∂τ/∂v and M are computed too.
+  /// ∂τ/∂q, row by row; ∂τ/∂v and ∂τ/∂a = M are computed too.
   virtual const double* inverse_derivatives(const double*, const double*, const double*) { return nullptr; }
   /// ∂a/∂q, row by row; ∂a/∂v and ∂a/∂τ are computed too.
   virtual const double* forward_derivatives(const double*, const double*, const double*) { return nullptr; }
+  /// Of the last of these two: by v, row by row, and by a or τ, of which only the upper triangle, row by row, need be
+  /// there.
+  struct Others {
+    const double *by_v = nullptr, *by_given = nullptr;
+  };
+  virtual Others other_derivatives() { return {}; }
 };
 
 struct Contestant {

@@ -70,18 +70,31 @@ class Pinocchio : public Peer {
   const double* inverse_derivatives(const double* q, const double* v, const double* a) override {
     pinocchio::computeRNEADerivatives(model_, data_, Numbers(q, model_.nq), Numbers(v, model_.nv),
                                       Numbers(a, model_.nv));
+    inverse_ = true;
     return data_.dtau_dq.data();
   }
   const double* forward_derivatives(const double* q, const double* v, const double* tau) override {
     pinocchio::computeABADerivatives(model_, data_, Numbers(q, model_.nq), Numbers(v, model_.nv),
                                      Numbers(tau, model_.nv));
+    inverse_ = false;
     return data_.ddq_dq.data();
+  }
+  Others other_derivatives() override {
+    by_v_ = inverse_ ? data_.dtau_dv : data_.ddq_dv;
+    if (inverse_) {
+      by_given_ = data_.M;
+    } else {
+      by_given_ = data_.Minv;
+    }
+    return {by_v_.data(), by_given_.data()};
   }
 
  private:
   pinocchio::Model model_;
   pinocchio::Data data_;
   pinocchio::Convention convention_;
+  bool inverse_ = false;                                                                    // the last derivatives
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> by_v_, by_given_;  // of them
   // A planar loop leaves one row of the three dependent: mu deals with that. More iterations would cost time and win
   // nothing: one leaves an error of 1e-10 at most.
   pinocchio::ProximalSettings proximal_;

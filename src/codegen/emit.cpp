@@ -12,7 +12,8 @@
 namespace kinegraph::codegen {
 namespace {
 
-constexpr int kDeepest = 6;  // operations in one statement, one inside the other
+constexpr int kDeepest = 6;        // operations in one statement, one inside the other
+constexpr int kLargestAngle = 32;  // operations of an angle whose sine is taken before all else
 
 /// Statements of a program in the order in which they were traced, body by body: what the elimination makes it soon
 /// uses, which leaves compilers less to spill than depth-first orders do (measured: 15 % less time).
@@ -34,6 +35,7 @@ class Writer {
     text += "#pragma once\n\n#include <cmath>\n#include <cstdint>\n#include <cstring>\n\n";
     text += kGeneratedMath;
     text += "\nnamespace kinegraph_generated {\n";
+    if (any_late_) text += kLateSines;
     for (std::size_t b = 0; b < blocks_.size(); ++b) text += block(static_cast<int>(b));
     text += whole();
     text += "}  // namespace kinegraph_generated\n\n";
@@ -44,11 +46,31 @@ class Writer {
  private:
   const char* real() const { return options_.single ? "float" : "double"; }
 
+  /// Sines whose angle is more than a few operations of the inputs: they are taken where they are needed.
+  bool is_late(int node) const {
+    const ExpressionGraph::Node& n = graph_.node(node);
+    return (n.operation == Operation::sine || n.operation == Operation::cosine) && size_[n.a.node()] > kLargestAngle;
+  }
+  /// size_: operations that lead from the inputs to each value, written out; more than counts where there are others
+  /// than sums and products.
+  void measure() {
+    size_.assign(graph_.size(), 0);
+    for (int i = 1; i < graph_.size(); ++i) {
+      const ExpressionGraph::Node& n = graph_.node(i);
+      if (n.operation == Operation::constant || n.operation == Operation::input) continue;
+      const bool plain =
+          n.operation == Operation::add || n.operation == Operation::subtract || n.operation == Operation::multiply;
+      size_[i] = plain ? std::min(kLargestAngle + 1, 1 + size_[n.a.node()] + size_[n.b.node()]) : kLargestAngle + 1;
+    }
+  }
+
   void collect_angles() {
+    measure();
     const std::vector<bool> needed = graph_.needed(program_.results());
+    for (int i = 1; i < graph_.size(); ++i) any_late_ = any_late_ || (needed[i] && is_late(i));
     for (int i = 1; i < graph_.size(); ++i) {
       const Operation o = graph_.node(i).operation;
-      if (!needed[i] || (o != Operation::sine && o != Operation::cosine)) continue;
+      if (!needed[i] || (o != Operation::sine && o != Operation::cosine) || is_late(i)) continue;
       angle_number_.emplace(graph_.node(i).a.node(), static_cast<int>(angle_number_.size()));
     }
     angles_.resize(angle_number_.size());
@@ -65,7 +87,18 @@ class Writer {
 
   bool is_leaf(int node) const {
     const Operation o = graph_.node(node).operation;
-    return o == Operation::constant || o == Operation::input || o == Operation::sine || o == Operation::cosine;
+    return o == Operation::constant || o == Operation::input ||
+           ((o == Operation::sine || o == Operation::cosine) && !is_late(node));
+  }
+
+  /// What leads to the results past the sines that are taken before all else, whose angles no block computes.
+  std::vector<bool> needed_in_blocks() const {
+    std::vector<bool> needed(graph_.size(), false);
+    for (const Signed s : program_.results()) needed[s.node()] = true;
+    for (int i = graph_.size() - 1; i > 0; --i) {
+      if (needed[i] && !is_leaf(i)) needed[graph_.node(i).a.node()] = needed[graph_.node(i).b.node()] = true;
+    }
+    return needed;
   }
 
   /// Values that only one other uses are written inside it.
@@ -75,7 +108,7 @@ class Writer {
       if (!is_leaf(s.node())) stay_.push_back(s.node());
     }
     std::sort(stay_.begin(), stay_.end());
-    const std::vector<bool> needed = graph_.needed(results);
+    const std::vector<bool> needed = needed_in_blocks();
     for (int i = 1; i < graph_.size(); ++i) {
       if (!needed[i] || is_leaf(i)) continue;
       const ExpressionGraph::Node& n = graph_.node(i);
@@ -90,7 +123,8 @@ class Writer {
   /// Made by a call, not by an operator.
   bool is_call(int node) const {
     const Operation o = graph_.node(node).operation;
-    return o == Operation::root || o == Operation::tanh || o == Operation::absolute || o == Operation::minimum;
+    return o == Operation::root || o == Operation::tanh || o == Operation::absolute || o == Operation::minimum ||
+           is_late(node);
   }
   bool inside(int node) const {
     return !is_leaf(node) && !is_call(node) && uses_[node] == 1 && !is_result(node) && depth_[node] > 0 &&
@@ -107,8 +141,10 @@ class Writer {
     }
     if (blocks_.empty()) blocks_.emplace_back();
     std::vector<int> block_of(graph_.size(), -1);
+    local_.assign(graph_.size(), 0);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      for (const int node : blocks_[b]) block_of[node] = static_cast<int>(b);
+      int number = 0;
+      for (const int node : blocks_[b]) block_of[node] = static_cast<int>(b), local_[node] = number++;
     }
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       for (const int node : blocks_[b]) claim(node, static_cast<int>(b), block_of, true);
@@ -130,19 +166,21 @@ class Writer {
   void keep(int node) { work_.emplace(node, static_cast<int>(work_.size())); }
 
   std::string number(double value) const {
-    std::string text = fmt::format("{:.17g}", options_.single ? static_cast<double>(static_cast<float>(value)) : value);
+    // as few digits as tell it from all others
+    std::string text = options_.single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return options_.single ? text + "f" : text;
   }
 
   std::string name_of(int node) const {
     if (const auto kept = work_.find(node); kept != work_.end()) return fmt::format("w[{}]", kept->second);
-    return fmt::format("x{}", node);
+    return fmt::format("x{}", local_[node]);
   }
 
   /// `tight`: as an operand of a product, or after a minus.
   std::string text(int node, bool tight) const {
     const ExpressionGraph::Node& n = graph_.node(node);
+    if (is_late(node)) return name_of(node);
     switch (n.operation) {
       case Operation::constant:
         return number(n.value);
@@ -261,15 +299,17 @@ class Writer {
   std::string statement(int node) const {
     const bool kept = work_.contains(node);
     const std::string name = name_of(node);
-    if (!is_call(node)) return fmt::format("  {}{} = {};\n", kept ? "" : "const Number ", name, expression(node));
+    if (!is_call(node)) return fmt::format("  {}{} = {};\n", kept ? "" : "Number ", name, expression(node));
     const ExpressionGraph::Node& n = graph_.node(node);
     std::string call = kept ? "" : fmt::format("  Number {};\n", name);
     if (n.operation == Operation::minimum) {
       call += fmt::format("  take_least<Number>({}, {}, {});\n", constant_or(n.a), constant_or(n.b), name);
     } else {
-      const char* const function = n.operation == Operation::root   ? "take_root"
-                                   : n.operation == Operation::tanh ? "take_tanh"
-                                                                    : "take_size";
+      const char* const function = n.operation == Operation::root     ? "take_root"
+                                   : n.operation == Operation::tanh   ? "take_tanh"
+                                   : n.operation == Operation::sine   ? "take_sine"
+                                   : n.operation == Operation::cosine ? "take_cosine"
+                                                                      : "take_size";
       call += fmt::format("  {}<Number>({}, {});\n", function, constant_or(n.a), name);
     }
     return call;
@@ -389,7 +429,8 @@ class Writer {
   const ExpressionGraph& graph_;
   EmitOptions options_;
   std::string name_;
-  std::vector<int> uses_, depth_;
+  std::vector<int> uses_, depth_, size_, local_;  // local: the number of a value in its block
+  bool any_late_ = false;
   std::vector<int> stay_, statements_, angles_;
   std::vector<std::vector<int>> blocks_;
   std::map<int, int> work_, angle_number_;

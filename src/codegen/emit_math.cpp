@@ -176,4 +176,16 @@ constexpr Real<Number> largest_angle() {
 #endif
 )";
 
+const char* const kLateSines = R"(template <class Number>
+inline void take_sine(const Number& x, Number& y) {
+  Number other, total{};
+  sine_and_cosine(x, y, other, total);
+}
+template <class Number>
+inline void take_cosine(const Number& x, Number& y) {
+  Number other, total{};
+  sine_and_cosine(x, other, y, total);
+}
+)";
+
 }  // namespace kinegraph::codegen

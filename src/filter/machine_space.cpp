@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "kinegraph/filter/machine_lanes.hpp"
+
 namespace kinegraph::filter {
 namespace {
 

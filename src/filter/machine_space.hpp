@@ -10,6 +10,8 @@
 
 namespace kinegraph::filter {
 
+class MachineLanes;
+
 struct MachineOptions {
   std::vector<double> density;         ///< of each noise of the plant
   std::vector<UnknownForce> unknowns;  ///< one per force of the plant
@@ -21,6 +23,7 @@ struct MachineOptions {
 ///     x = [q v | b | f]      δ = [δz δż | δb | δf]      ḃ, ḟ: random walks
 class MachineSpace final : public StateSpace {
  public:
+  ~MachineSpace() override;
   /// The observer is shared by all clones: it has no state.
   MachineSpace(std::unique_ptr<Plant> plant, std::shared_ptr<const sensor::Observer> observer, MachineOptions options);
   MachineSpace(const MachineSpace& other);
@@ -49,6 +52,8 @@ class MachineSpace final : public StateSpace {
   void predict_many(double t, int count, const double* x, const Chart* const* chart, int sensor, double* y, MatrixXd* H,
                     bool* good) override;
 
+  StateLanes* lanes() override;
+
   const std::vector<SensorInfo>& sensors() const override { return infos_; }
   bool predict(double t, const double* x, int sensor, double* y) override;
   bool predict(double t, const double* x, const Chart& chart, int sensor, double* y, MatrixXd& H) override;
@@ -68,6 +73,7 @@ class MachineSpace final : public StateSpace {
   bool instant(double t, const double* x, const Chart& chart, bool accelerations, sensor::Instant& out);
 
  private:
+  friend class MachineLanes;
   struct Bias {
     int sensor = 0, row = 0;
     double sd = 0, walk = 0;
@@ -105,6 +111,7 @@ class MachineSpace final : public StateSpace {
   MatrixXd N_, D_, dq_, dv_, directions_, by_state_, by_force_, seen_, in_chart_, early_, late_;
   VectorXd shift_q_, shift_v_;
   std::vector<double> many_;  // kicks, or directions
+  std::unique_ptr<MachineLanes> lanes_;
 };
 
 }  // namespace kinegraph::filter

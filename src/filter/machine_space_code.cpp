@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kinegraph/filter/machine_lanes.hpp"
 #include "kinegraph/filter/machine_space.hpp"
 #include "kinegraph/filter/natural_plant.hpp"
 
@@ -17,6 +18,13 @@ NaturalPackets* packets_of(Plant& plant) {
 
 }  // namespace
 
+MachineSpace::~MachineSpace() = default;
+
+StateLanes* MachineSpace::lanes() {
+  if (!lanes_) lanes_ = MachineLanes::make(*this);
+  return lanes_.get();
+}
+
 // Of a planar machine whose packets have code for the sensor: y, and its change along each noise in v and in q.
 bool MachineSpace::respond_by_code(double t, double h, int count, const double* x, int sensor, double* y, MatrixXd* B,
                                    bool* good) {
@@ -25,7 +33,7 @@ bool MachineSpace::respond_by_code(double t, double h, int count, const double* 
   if (!packets) return false;
   many_.resize(std::max<std::size_t>(many_.size(), static_cast<std::size_t>(count) * (rows + slopes)));
   double *read = many_.data(), *along = read + static_cast<std::ptrdiff_t>(count) * rows;
-  if (!packets->see(sensor, count, stored(), x, read, along, good)) return false;
+  if (!packets->see(sensor, rows, count, stored(), x, read, along, good)) return false;
   const std::vector<SensorChannel>& channels = observer_->sensor(sensor).channels;
   const double root = std::sqrt(h);
   for (int i = 0; i < count; ++i, x += stored(), y += kMostRows, read += rows, along += slopes) {
@@ -55,7 +63,7 @@ void MachineSpace::predict_many(double t, int count, const double* x, int sensor
   NaturalPackets* packets = packets_of(*plant_);
   const int rows = observer_->rows(sensor);
   many_.resize(std::max<std::size_t>(many_.size(), static_cast<std::size_t>(count) * rows));
-  if (!packets || !packets->see(sensor, count, stored(), x, many_.data(), nullptr, good)) {
+  if (!packets || !packets->see(sensor, rows, count, stored(), x, many_.data(), nullptr, good)) {
     return StateSpace::predict_many(t, count, x, sensor, y, good);
   }
   for (int i = 0; i < count; ++i, x += stored(), y += kMostRows) {
@@ -75,7 +83,8 @@ void MachineSpace::predict_many(double t, int count, const double* x, const Char
   const auto known = [&](const Chart* c) { return packets && packets->charts(*c); };
   many_.resize(std::max<std::size_t>(many_.size(), static_cast<std::size_t>(count) * rows * (d + 1)));
   double *read = many_.data(), *along = read + static_cast<std::ptrdiff_t>(count) * rows;
-  if (!std::all_of(chart, chart + count, known) || !packets->see_along(sensor, count, stored(), x, read, along, good)) {
+  if (!std::all_of(chart, chart + count, known) ||
+      !packets->see_along(sensor, rows, count, stored(), x, read, along, d, good)) {
     return StateSpace::predict_many(t, count, x, chart, sensor, y, H, good);
   }
   const std::vector<SensorChannel>& channels = observer_->sensor(sensor).channels;

@@ -44,6 +44,12 @@ struct PacketNoise {
   bool acceleration = false;
 };
 
+/// An explicit Runge-Kutta method, see step::Tableau.
+struct PacketTableau {
+  int stages = 0;
+  double a[6][6] = {}, b[6] = {};
+};
+
 /// A mechanism as packets read it: the same for all states and times.
 struct PacketProgram {
   int n = 0, m = 0;  ///< coordinates, rows of Φ
@@ -67,6 +73,7 @@ struct PacketProgram {
   PlainList<double> sharpness;  ///< by row: what the misses of Φ are measured by
   PlainList<double> length;     ///< by coordinate: what counts as far
   double size = 1;
+  PacketTableau tableau;  ///< of code made for the mechanism
 };
 
 /// What laws of time say at one time.
@@ -114,8 +121,8 @@ inline constexpr int kPacketMost = 8;  ///< states per packet, on any processor
 constexpr int packet_work(const PacketProgram& p, int stages) {
   const int states = 2 * (p.n + p.constants.count) + 2 * (p.n + p.m + 1) + 2 * p.m + 2 * p.n + p.forces.count;
   const int plan = p.places + 1 + p.saddle.pairs.count + p.saddle.reduced_source.count + p.saddle.base.count;
-  const int code =
-      6 * p.n + p.torques.count + 3 * p.drivers.count + p.noises.count * (p.n + 12) + 12 * p.n + 64;  // PacketCode's
+  const int laws = (stages + 1) * (p.n + p.torques.count + 3 * p.drivers.count);
+  const int code = 24 * p.n + laws + p.noises.count * (p.n + 16) + p.forces.count + 64;  // PacketCode's
   return kPacketMost * (states + plan + p.saddle.columns.count + 2 * stages * p.n + code);
 }
 
@@ -124,24 +131,39 @@ extern const PacketKernel kPacketKernel;
 extern const PacketKernel kPacketKernelAvx2, kPacketKernelAvx512;
 #endif
 
+/// Eight states side by side: number k of state s stands at [8 k + s], q before v. good[s] is made false where state s
+/// is not regular; what stands in its place then is nothing.
+struct PacketLanes {
+  const double* x = nullptr;  ///< finite, angles below 1e5 rad
+  double* next = nullptr;     ///< where states are moved to, which are so again; not x
+  bool* good = nullptr;
+  double* work = nullptr;  ///< packet_work() numbers, at a multiple of 64 bytes
+};
+
 /// Code made for one mechanism, which does the same as kernels do for any: see task/compiled_packets.hpp. Without
-/// state, shared by threads.
+/// state, shared by threads. Answers have the same order as states: number k of state s at [8 k + s].
 class PacketCode {
  public:
   virtual ~PacketCode() = default;
-  virtual void step(const PacketStates& states, const PacketStep& step) const = 0;
-  virtual void kick(const PacketStates& states, const PacketKick& kick) const = 0;
+  /// force: the unknown ones; null: none. Time: of each stage, then of the end.
+  virtual void step(const PacketLanes& lanes, double h, const PacketTime* time, const double* force) const = 0;
+  /// n numbers for each noise.
+  virtual void directions(const PacketLanes& lanes, double* d) const = 0;
+  /// Along directions d, by two numbers for each noise: of v, of q.
+  virtual void kick(const PacketLanes& lanes, const PacketTime& time, const double* d, const double* kicks) const = 0;
+
   /// Whether there is code for a sensor; without biases and scales.
   virtual bool sees(int sensor) const = 0;
-  /// y: rows per state. along (null: not asked for): by state, noise and row, along the noise's direction in v, in q.
-  virtual void see(const PacketStates& states, int sensor, double* y, double* along) const = 0;
+  virtual void see(const PacketLanes& lanes, int sensor, double* y) const = 0;
+  /// along: by noise and row, along the noise's direction in v, in q; d: as directions() has them.
+  virtual void respond(const PacketLanes& lanes, int sensor, double* y, double* along, double* d) const = 0;
+
   /// Whether there is code for the chart of these coordinates.
   virtual bool charts(const int* columns, int count) const = 0;
-  /// δ = (δz, δż) of each state, `size` numbers from one to the next.
-  virtual void retract(const PacketStates& states, const PacketTime& time, const double* delta, int size,
-                       double* next) const = 0;
-  /// y as above; H: by state, number of δ and row.
-  virtual void see_along(const PacketStates& states, int sensor, double* y, double* H) const = 0;
+  /// δ = (δz, δż)
+  virtual void retract(const PacketLanes& lanes, const PacketTime& time, const double* delta) const = 0;
+  /// H: by number of δ and row.
+  virtual void see_along(const PacketLanes& lanes, int sensor, double* y, double* H) const = 0;
 };
 
 /// The best of them for this processor. All give the same bits.

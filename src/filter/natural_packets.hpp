@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -36,9 +37,19 @@ class NaturalPackets {
   void use(std::shared_ptr<const PacketCode> code) { code_ = std::move(code); }  ///< null: the kernel again
   const PacketProgram& program() const;
 
+  /// Code for this mechanism; null: none. What it asks for: laws at a time (place: 0, or that of a stage), work space.
+  const PacketCode* code() const { return code_.get(); }
+  PacketTime at(double t, int place = 0);
+  const PacketTime* step_times(double t, double h);  ///< of the stages, and of the end
+  const PacketTime& end_time(double t);              ///< they stay while others are asked for
+  double* work();
+
   /// What a sensor reads, see PacketCode. False: there is no code for it.
-  bool see(int sensor, int count, int stride, const double* x, double* y, double* along, bool* done);
-  bool see_along(int sensor, int count, int stride, const double* x, double* y, double* H, bool* done);
+  /// y: rows per state. along (null: not asked for): by state, noise and row, along the noise's direction in v, in q.
+  bool see(int sensor, int rows, int count, int stride, const double* x, double* y, double* along, bool* done);
+  /// H: by state, number of δ (tangent of them) and row.
+  bool see_along(int sensor, int rows, int count, int stride, const double* x, double* y, double* H, int tangent,
+                 bool* done);
   /// x ← the state with coordinates δ about x, in the chart that there is code for.
   void retract(double t, int count, int stride, double* x, const double* delta, int size, bool* done);
   bool charts(const Chart& chart) const;
@@ -46,8 +57,9 @@ class NaturalPackets {
  private:
   struct Tables;
   PacketStates states(int count, int stride, const double* x, bool* done);
-  PacketTime at(double t, int place);
-  void run(const PacketStates& states, const PacketKick& kick) const;
+  static void put_apart(const double* answers, int size, int first, int present, double* out);
+  template <class Do>
+  void by_eight(int count, int stride, const double* x, double* next, bool* done, const Do& act);
 
   std::shared_ptr<const natural::System> system_;
   std::shared_ptr<const Tables> tables_;  // read only: shared by copies
@@ -55,7 +67,14 @@ class NaturalPackets {
   const PacketKernel* kernel_;
   std::shared_ptr<const PacketCode> code_;
   std::vector<double> work_, law_, a_, b_;
-  std::vector<PacketTime> time_;
+  std::vector<double> eight_, answers_;  // states side by side, and what code says of them
+  std::vector<PacketTime> time_;         // of the stages, of their end, of what is no step
+  struct Known {                         // which they are; of a copy: none, as they point to what is not its own
+    double t = NAN, h = NAN, end = NAN;
+    Known() = default;
+    Known(const Known&) {}
+    Known& operator=(const Known&) { return t = h = end = NAN, *this; }
+  } known_;
 };
 
 }  // namespace kinegraph::filter

@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/kalman.hpp"
+#include "kinegraph/filter/stage_time.hpp"
 
 namespace kinegraph::filter {
 namespace {
@@ -21,19 +18,6 @@ constexpr int kBlock = 32, kMostBlocks = 16;
 int blocks_of(int particles) {
   return particles <= kFewParticles ? 1 : std::min(kMostBlocks, (particles + kBlock - 1) / kBlock);
 }
-
-/// Adds the time that it lives to a sum.
-class Stage {
- public:
-  explicit Stage(double& seconds) : seconds_(seconds) {}
-  ~Stage() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 Result<std::monostate> check(const StateSpace& space, double t, const std::vector<Particle>& start, int branches,
                              const ParticleOptions& options) {
@@ -78,6 +62,12 @@ ParticleFilter::ParticleFilter(const StateSpace& space, const ParticleOptions& o
     block.space = space.clone();
     spaces_.push_back(block.space.get());
     block.proposal = std::make_unique<ParticleProposal>(*block.space, options.proposal, options.noise_factor);
+    if (StateLanes* lanes = block.space->lanes()) {
+      block.lanes = std::make_unique<LaneProposal>(*block.space, *lanes, options.proposal, options.noise_factor);
+      block.lane_x.assign(static_cast<std::size_t>(kLanes) * stored_, 0.0);
+      block.lane_next = block.lane_x;
+      block.lane_normal.assign(static_cast<std::size_t>(kLanes) * (space.noises() + space.tangent()), 0.0);
+    }
     block.random.assign(kMostTogether, Random(0));
     for (auto* x : {&block.here, &block.next}) x->assign(static_cast<std::size_t>(kMostTogether) * stored_, 0.0);
     block.normal.assign(static_cast<std::size_t>(kMostTogether) * space.noises(), 0.0);
@@ -162,7 +152,7 @@ Result<std::monostate> ParticleFilter::check_way(double t) const {
 
 ParticleFilter::Motion ParticleFilter::begin(double t) {
   {
-    const Stage stage(times_.resample);
+    const StageTime stage(times_.resample);
     resample();
   }
   cloud_.log_prior = cloud_.log_weight;
@@ -187,8 +177,11 @@ Result<std::monostate> ParticleFilter::finish(const Motion* motion) {
   const bool told = on_innovation && !cloud_.readings.empty();
   belief_known_ = false;
   run(motion, told);
+  if (motion && cloud_.readings.empty() && cloud_.log_weight == cloud_.log_prior) {
+    return std::monostate();  // all have moved, none weighs more or less
+  }
   {
-    const Stage stage(times_.resample);
+    const StageTime stage(times_.resample);
     refine();
   }
   if (normalise()) {
@@ -205,197 +198,6 @@ Result<std::monostate> ParticleFilter::finish(const Motion* motion) {
   refine();
   normalise();
   return Failure::no_answer(fmt::format("t = {:g}: no particle can say what sensor '{}' would read", cloud_.t, name));
-}
-
-void ParticleFilter::run(const Motion* motion, bool told) {
-  const Stage stage(times_.move);
-  team_.run(team_.parts(), [&](int b) { run_block(blocks_[b], motion, told); });
-}
-
-void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
-  block.sums = {};
-  for (int first = block.first; first < block.last; first += kMostTogether) {
-    const int last = std::min(first + kMostTogether, block.last);
-    const auto collect = [&] {
-      block.count = 0;
-      for (int i = first; i < last; ++i) {
-        if (cloud_.log_prior[i] > -kInfinity) block.particle[block.count++] = i;
-      }
-    };
-    collect();
-    if (motion) {
-      move(block, *motion);
-      collect();
-    }
-    std::fill(cloud_.log_weight.begin() + first, cloud_.log_weight.begin() + last, -kInfinity);
-    draw(block, told);
-  }
-}
-
-// The motion to the time of the readings, with the noise of all spans but the last. Who does not get there is given up.
-void ParticleFilter::move(Block& block, const Motion& motion) {
-  const int count = block.count;
-  const auto of = [&](std::vector<double>& list, int k) {
-    return list.data() + static_cast<std::ptrdiff_t>(k) * stored_;
-  };
-  const auto give_up = [&] {
-    for (int k = 0; k < count; ++k) {
-      if (!block.good[k]) cloud_.log_prior[block.particle[k]] = -kInfinity;
-    }
-  };
-  gather(block, cloud_.x);
-  std::uint64_t draw = motion.first_draw;
-  int left = motion.first_span, taken = motion.first_span;
-  for (int step = 0; step < motion.steps; ++step) {
-    const double t = motion.from + step * motion.h;
-    block.space->advance_many(t, motion.h, count, block.here.data(), block.next.data(), block.good.data());
-    give_up();
-    for (int k = 0; k < count; ++k) {  // goes on from where it was, to be thrown away
-      if (!block.good[k]) std::copy_n(of(block.here, k), stored_, of(block.next, k));
-    }
-    block.here.swap(block.next);
-    if (--left > 0 || step + 1 == motion.steps) continue;
-    const int noises = block.space->noises();
-    for (int k = 0; k < count; ++k) {
-      Random(options_.seed, draw, static_cast<std::uint32_t>(block.particle[k]))
-          .normal(block.normal.data() + static_cast<std::ptrdiff_t>(k) * noises, noises);
-    }
-    ++draw;
-    block.space->disturb_many(t + motion.h, taken * motion.h, count, block.here.data(), block.normal.data(),
-                              block.good.data());
-    give_up();
-    left = taken = options_.noise_steps;
-  }
-  for (int k = 0; k < count; ++k) {
-    const double* end = of(block.here, k);
-    block.good[k] = std::all_of(end, end + stored_, [](double value) { return std::isfinite(value); });
-  }
-  scatter(block, cloud_.arrived);
-  give_up();
-}
-
-/// States of a block's particles, one after the other: from `all`.
-void ParticleFilter::gather(Block& block, const std::vector<double>& all) const {
-  const auto at = [&](int particle) { return all.data() + static_cast<std::ptrdiff_t>(particle) * stored_; };
-  const int count = block.count;
-  if (count == 0) return;
-  if (block.particle[count - 1] - block.particle[0] + 1 == count) {  // none is missing
-    std::copy_n(at(block.particle[0]), static_cast<std::ptrdiff_t>(count) * stored_, block.here.data());
-    return;
-  }
-  for (int k = 0; k < count; ++k) {
-    std::copy_n(at(block.particle[k]), stored_, block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_);
-  }
-}
-
-/// Those that are good, back to `all`.
-void ParticleFilter::scatter(const Block& block, std::vector<double>& all) const {
-  const auto at = [&](int particle) { return all.data() + static_cast<std::ptrdiff_t>(particle) * stored_; };
-  const int count = block.count;
-  if (count == 0) return;
-  const bool every = std::all_of(block.good.begin(), block.good.begin() + count, [](bool good) { return good; });
-  if (every && block.particle[count - 1] - block.particle[0] + 1 == count) {
-    std::copy_n(block.here.data(), static_cast<std::ptrdiff_t>(count) * stored_, at(block.particle[0]));
-    return;
-  }
-  for (int k = 0; k < count; ++k) {
-    const double* from = block.here.data() + static_cast<std::ptrdiff_t>(k) * stored_;
-    if (block.good[k]) std::copy_n(from, stored_, at(block.particle[k]));
-  }
-}
-
-void ParticleFilter::draw(Block& block, bool told) {
-  const int count = block.count;
-  gather(block, cloud_.arrived);
-  for (int k = 0; k < count; ++k) {
-    const int i = block.particle[k];
-    block.random[k] = Random(options_.seed, cloud_.draw, static_cast<std::uint32_t>(i));
-    block.weight[k] = told ? std::exp(cloud_.log_prior[i]) : 0;
-  }
-  block.proposal->draw(cloud_.t, cloud_.span, cloud_.readings,
-                       {count, block.here.data(), block.random.data(), block.weight.data(),
-                        told ? &block.sums : nullptr, block.log_weight.data()});
-  for (int k = 0; k < count; ++k) {
-    const int i = block.particle[k];
-    cloud_.log_weight[i] = cloud_.log_prior[i] + block.log_weight[k];
-    block.good[k] = cloud_.log_weight[i] > -kInfinity;
-    if (!block.good[k]) std::copy_n(arrived(i), stored_, x(i));
-  }
-  scatter(block, cloud_.x);
-}
-
-/// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing.
-double ParticleFilter::weigh(const double* log_weight, int n, double* w) {
-  team_.share(n, [&](int part, int first, int last) {
-    most_[part] = first < last ? *std::max_element(log_weight + first, log_weight + last) : -kInfinity;
-  });
-  const double most = *std::max_element(most_.begin(), most_.end());
-  if (!(most > -kInfinity)) return -kInfinity;
-  team_.share(n, [&](int part, int first, int last) {
-    double sum = 0;
-    for (int i = first; i < last; ++i) sum += w[i] = std::exp(log_weight[i] - most);
-    sum_[part] = sum;
-  });
-  return most + std::log(std::accumulate(sum_.begin(), sum_.end(), 0.0));
-}
-
-/// Weights that sum to one, the branches' probabilities, what the readings say for the model as a whole.
-bool ParticleFilter::normalise() {
-  const Stage stage(times_.normalise);
-  const int n = particles();
-  const double log_sum = weigh(cloud_.log_weight.data(), n, cloud_.weight.data());
-  if (log_sum == -kInfinity) return false;
-  const double share = 1 / std::accumulate(sum_.begin(), sum_.end(), 0.0);
-  std::fill(cloud_.probability.begin(), cloud_.probability.end(), 0.0);
-  for (int i = 0; i < n; ++i) {
-    cloud_.log_weight[i] -= log_sum;
-    cloud_.weight[i] *= share;
-    cloud_.probability[cloud_.branch[i]] += cloud_.weight[i];
-  }
-  double all = 0;
-  for (double p : cloud_.probability) all += p;
-  for (double& p : cloud_.probability) p /= all;
-  cloud_.evidence = cloud_.evidence_before + log_sum;
-  for (const Measurement& m : cloud_.readings) {
-    const auto& channels = sensors()[m.sensor].channels;
-    for (std::size_t row = 0; row < channels.size(); ++row) {
-      if (std::isnan(m.y[row])) continue;
-      cloud_.evidence -= std::log(options_.noise_factor * channels[row].noise * std::sqrt(2 * M_PI));
-    }
-  }
-  return true;
-}
-
-// e and S = E[e eᵀ] − ē ēᵀ + R over the particles before the reading.
-void ParticleFilter::tell() {
-  const Measurement& reading = cloud_.readings.back();
-  const auto& channels = sensors()[reading.sensor].channels;
-  InnovationSums sums;
-  for (const Block& block : blocks_) sums.add(block.sums);
-  if (!(sums.weight > 0)) return;
-  Innovation told;
-  told.t = reading.t;
-  told.sensor = reading.sensor;
-  told.e.fill(std::numeric_limits<double>::quiet_NaN());
-  told.sd = told.e;
-  Eigen::Matrix<double, kMostRows, kMostRows> S;
-  Eigen::Matrix<double, kMostRows, 1> e;
-  S.setIdentity();
-  e.setZero();
-  for (std::size_t r = 0; r < channels.size(); ++r) {
-    if (std::isnan(reading.y[r])) continue;
-    e[r] = told.e[r] = sums.e[r] / sums.weight;
-    for (std::size_t c = 0; c < channels.size(); ++c) {
-      if (std::isnan(reading.y[c])) continue;
-      S(r, c) = sums.square[r * kMostRows + c] / sums.weight - e[r] * sums.e[c] / sums.weight;
-    }
-    const double sd = options_.noise_factor * channels[r].noise;
-    S(r, r) += sd * sd;
-    told.sd[r] = std::sqrt(S(r, r));
-    ++told.rows;
-  }
-  told.nis = e.dot(S.llt().solve(e));
-  on_innovation(told);
 }
 
 const Belief& ParticleFilter::belief() const {

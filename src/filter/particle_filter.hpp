@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "kinegraph/filter/lane_proposal.hpp"
 #include "kinegraph/filter/particle_kernels.hpp"
 #include "kinegraph/filter/particle_moments.hpp"
 #include "kinegraph/filter/particle_proposal.hpp"
@@ -109,6 +111,9 @@ class ParticleFilter final : public Rewindable {
     std::vector<Random> random;
     std::vector<double> here, next, normal;
     InnovationSums sums;
+    // where the space has lanes: eight at once
+    std::unique_ptr<LaneProposal> lanes;
+    std::vector<double> lane_x, lane_next, lane_normal;
   };
   struct Motion {
     double from = 0, h = 0;
@@ -122,6 +127,11 @@ class ParticleFilter final : public Rewindable {
   Result<std::monostate> finish(const Motion* motion);
   void run(const Motion* motion, bool told);
   void run_block(Block& block, const Motion* motion, bool told);
+  void run_some(Block& block, int first, int last, const Motion* motion, bool told);
+  void run_eight(Block& block, int first, int last, const Motion* motion, LaneSums* sums);
+  void load(const std::vector<double>& all, int first, int last, double* x) const;
+  void store(const double* x, int first, int last, const bool* good, std::vector<double>& all) const;
+  static void draw_normals(std::uint64_t seed, std::uint64_t stream, int first, int count, double* out);
   void move(Block& block, const Motion& motion);
   void gather(Block& block, const std::vector<double>& all) const;
   void scatter(const Block& block, std::vector<double>& all) const;
@@ -137,6 +147,7 @@ class ParticleFilter final : public Rewindable {
   void widen(const Source& source);
   bool spread(const Source& source, int count, double* x, double* log_weight);
   void aim(Block& block, const Source& source, int first, int last);
+  bool has_lanes(const Block& block, const ParticleOrigin* const* origin, int count) const;
   void draw(Block& block, const Source& source, int first, int last, double share, double* x, double* log_weight);
   bool spread_copies(int first, int n, int to, int count, double log_probability);
   double weigh(const double* log_weight, int n, double* w);
@@ -149,6 +160,7 @@ class ParticleFilter final : public Rewindable {
   Team team_;                        // a part for each block
   std::vector<StateSpace*> spaces_;  // of the blocks
   std::vector<double> most_, sum_;   // of the parts
+  std::optional<double> weighed_;    // what weigh() said of all, where their weights are still as it left them
   Cloud cloud_;
 
   // work space

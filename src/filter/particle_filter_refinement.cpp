@@ -31,14 +31,15 @@ struct ParticleFilter::Source {
 
 /// aimed_, origin_ and aim_ of parents first … last − 1.
 void ParticleFilter::aim(Block& block, const Source& source, int first, int last) {
-  const int kept = block.proposal->kept();
+  const int kept = block.proposal->kept(), most = block.lanes ? kLanes : kMostTogether;
   std::array<ParticleOrigin*, kMostTogether> origin;
   std::array<double*, kMostTogether> found;
   std::array<int, kMostTogether> which;
   std::array<double, kMostTogether> log_weight;
-  for (; first < last; first += kMostTogether) {
+  std::array<bool, kMostTogether> good;
+  for (; first < last; first += most) {
     int count = 0;
-    for (int i = first; i < std::min(last, first + kMostTogether); ++i) {
+    for (int i = first; i < std::min(last, first + most); ++i) {
       aimed_[i] = -kInfinity;
       if (!(source.log_weight[i] > -kInfinity)) continue;
       origin_[i] = {source.at(i, stored_), source.span, kernels_.of(i)};
@@ -47,30 +48,78 @@ void ParticleFilter::aim(Block& block, const Source& source, int first, int last
       which[count++] = i;
     }
     if (count == 0) continue;
+    if (block.lanes) {
+      good.fill(false);
+      if (has_lanes(block, origin.data(), count)) {
+        std::fill(origin.begin() + count, origin.begin() + kLanes, origin[count - 1]);
+        std::fill_n(good.begin(), count, true);
+        block.lanes->aim(cloud_.t, cloud_.readings, source.power,
+                         {origin.data(), found.data(), log_weight.data(), good.data()});
+      }
+      int left = 0;
+      for (int k = 0; k < count; ++k) {
+        if (good[k]) {
+          aimed_[which[k]] = log_weight[k];
+        } else {
+          origin[left] = origin[k], found[left] = found[k], which[left++] = which[k];
+        }
+      }
+      count = left;
+    }
+    if (count == 0) continue;
     block.proposal->aim(cloud_.t, cloud_.readings, source.power,
                         {count, origin.data(), found.data(), log_weight.data()});
     for (int k = 0; k < count; ++k) aimed_[which[k]] = log_weight[k];
   }
 }
 
+/// Whether all of some have kernels that lanes serve.
+bool ParticleFilter::has_lanes(const Block& block, const ParticleOrigin* const* origin, int count) const {
+  if (!block.lanes || !block.lanes->reads(cloud_.readings)) return false;
+  const StateLanes& lanes = *block.space->lanes();
+  return std::all_of(origin, origin + count,
+                     [&](const ParticleOrigin* o) { return o->kernel && lanes.charts(*o->kernel->chart); });
+}
+
 /// Children first … last − 1 of the parents in taken_.
 void ParticleFilter::draw(Block& block, const Source& source, int first, int last, double share, double* x,
                           double* log_weight) {
-  const int kept = block.proposal->kept();
+  const int kept = block.proposal->kept(), most = block.lanes ? kLanes : kMostTogether;
+  const std::uint64_t seed = options_.seed ^ (kKernel + source.stage);
   std::array<const ParticleOrigin*, kMostTogether> origin;
   std::array<const double*, kMostTogether> found;
-  for (; first < last; first += kMostTogether) {
-    const int count = std::min(kMostTogether, last - first);
+  const auto draw_alone = [&](int from, int count, int k) {
+    for (int j = 0; j < count; ++j) block.random[j] = Random(seed, cloud_.draw, static_cast<std::uint32_t>(from + j));
+    block.proposal->draw(cloud_.t, cloud_.readings, source.power,
+                         {count, origin.data() + k, found.data() + k, block.random.data(),
+                          x + static_cast<std::ptrdiff_t>(from) * stored_, log_weight + from});
+  };
+  for (; first < last; first += most) {
+    const int count = std::min(most, last - first);
     for (int k = 0; k < count; ++k) {
       const int parent = taken_[first + k];
       origin[k] = &origin_[parent];
       found[k] = aim_.data() + static_cast<std::ptrdiff_t>(parent) * kept;
-      block.random[k] =
-          Random(options_.seed ^ (kKernel + source.stage), cloud_.draw, static_cast<std::uint32_t>(first + k));
     }
     double* to = x + static_cast<std::ptrdiff_t>(first) * stored_;
-    block.proposal->draw(cloud_.t, cloud_.readings, source.power,
-                         {count, origin.data(), found.data(), block.random.data(), to, log_weight + first});
+    if (has_lanes(block, origin.data(), count)) {
+      bool good[kLanes] = {};
+      double weight[kLanes];
+      std::fill_n(good, count, true);
+      std::fill(origin.begin() + count, origin.begin() + kLanes, origin[count - 1]);
+      std::fill(found.begin() + count, found.begin() + kLanes, found[count - 1]);
+      draw_normals(seed, cloud_.draw, first, block.lanes->draws(source.span, true), block.lane_normal.data());
+      block.lanes->draw(cloud_.t, cloud_.readings, source.power,
+                        {origin.data(), found.data(), block.lane_normal.data(), block.lane_x.data(), weight, good});
+      for (int k = 0; k < count; ++k) {
+        log_weight[first + k] = weight[k];
+        for (int j = 0; j < stored_; ++j)
+          to[static_cast<std::ptrdiff_t>(k) * stored_ + j] = block.lane_x[kLanes * j + k];
+        if (!good[k]) draw_alone(first + k, 1, k);
+      }
+    } else {
+      draw_alone(first, count, 0);
+    }
     for (int k = 0; k < count; ++k) {
       double& drawn = log_weight[first + k];
       if (drawn > -kInfinity) {
@@ -125,6 +174,7 @@ void ParticleFilter::widen(const Source& source) {
 /// After readings: branches whose weights have become too uneven are drawn anew. That is done here and not after the
 /// fact, as the few particles that are left then do not tell any more what there was around them.
 void ParticleFilter::refine() {
+  weighed_.reset();
   if (!(options_.kernel > 0) || cloud_.readings.empty()) return;
   const bool lost = is_lost();
   for (int first = 0, n = 0; first < particles(); first += n) {
@@ -132,11 +182,15 @@ void ParticleFilter::refine() {
     n = static_cast<int>(std::upper_bound(cloud_.branch.begin() + first, cloud_.branch.end(), branch) -
                          cloud_.branch.begin()) -
         first;
-    const double before = weigh(cloud_.log_prior.data() + first, n, chosen_.data());
-    const double after = weigh(cloud_.log_weight.data() + first, n, chosen_.data());
+    const bool alone = n == particles();  // then its weights are those of all
+    const double before = alone ? 0 : weigh(cloud_.log_prior.data() + first, n, chosen_.data());
+    double* weight = alone ? cloud_.weight.data() : chosen_.data();
+    const double after = weigh(cloud_.log_weight.data() + first, n, weight);
+    if (alone) weighed_ = after;
     if (n < kFewest || before < std::log(options_.dead_branch) || !(after > -kInfinity)) continue;
-    const bool even = effective_size(chosen_.data(), n) >= std::min(0.5, options_.resample) * n;
+    const bool even = effective_size(weight, n) >= std::min(0.5, options_.resample) * n;
     if (even && !lost) continue;
+    weighed_.reset();
     if (refine_branch(first, n, lost)) ++cloud_.resamplings;
   }
 }

@@ -10,6 +10,7 @@ constexpr double kSame = 1e-12;     // numbers of x that spread less are the sam
 constexpr int kFewKeys = 64;        // up to here they are sorted at once
 constexpr int kRootsOfAPart = 2;    // so that no part has far more to do than others
 constexpr int kWorthSharing = 512;  // particles
+constexpr int kMostClusters = 512;  // so fine that what is around a particle is local
 
 /// P = L Lᵀ of a covariance that may have no spread along some directions: their columns of L are zero.
 void root_of(const MatrixXd& P, double factor, MatrixXd& L) {
@@ -33,7 +34,7 @@ void root_of(const MatrixXd& P, double factor, MatrixXd& L) {
 
 void ParticleKernels::build(const Team& team, const std::vector<StateSpace*>& spaces, double t, const double* x,
                             const double* w, int n, double width, const Chart& offered) {
-  const int d = spaces[0]->tangent(), least = 2 * d + 2, parts = team.parts();
+  const int d = spaces[0]->tangent(), least = std::max(2 * d + 2, n / kMostClusters), parts = team.parts();
   stored_ = spaces[0]->stored();
   given_ = {t, x, w, width, &offered};
   kernel_.assign(n, {});

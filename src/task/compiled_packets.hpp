@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,17 +23,20 @@ class CompiledPackets final : public filter::PacketCode {
                                                              const std::vector<int>& independent,
                                                              const Progress& progress);
 
-  void step(const filter::PacketStates& states, const filter::PacketStep& step) const override;
-  void kick(const filter::PacketStates& states, const filter::PacketKick& kick) const override;
+  void step(const filter::PacketLanes& lanes, double h, const filter::PacketTime* time,
+            const double* force) const override;
+  void directions(const filter::PacketLanes& lanes, double* d) const override;
+  void kick(const filter::PacketLanes& lanes, const filter::PacketTime& time, const double* d,
+            const double* kicks) const override;
   bool sees(int sensor) const override { return sensors_[sensor].read != nullptr; }
-  void see(const filter::PacketStates& states, int sensor, double* y, double* along) const override;
+  void see(const filter::PacketLanes& lanes, int sensor, double* y) const override;
+  void respond(const filter::PacketLanes& lanes, int sensor, double* y, double* along, double* d) const override;
   bool charts(const int* columns, int count) const override;
-  void retract(const filter::PacketStates& states, const filter::PacketTime& time, const double* delta, int size,
-               double* next) const override;
-  void see_along(const filter::PacketStates& states, int sensor, double* y, double* H) const override;
+  void retract(const filter::PacketLanes& lanes, const filter::PacketTime& time, const double* delta) const override;
+  void see_along(const filter::PacketLanes& lanes, int sensor, double* y, double* H) const override;
 
   int operations() const { return operations_; }  ///< of a step of the accelerations
-  const std::string& compiler() const { return rates_->compiler(); }
+  const std::string& compiler() const { return step_->compiler(); }
 
  private:
   using Code = std::shared_ptr<const codegen::Compiled>;
@@ -40,18 +44,19 @@ class CompiledPackets final : public filter::PacketCode {
     Code read, respond, along;
     int rows = 0;
   };
-  struct Group;
-  CompiledPackets(const filter::PacketProgram& program) : n_(program.n), noises_(program.noises.count) {}
-  void settle(Group& group, const filter::PacketTime& time, const codegen::Compiled& correct) const;
-  void see(const filter::PacketStates& states, const codegen::Compiled& code, int rows, int slopes, double* y,
-           double* along) const;
-  void put_law(const filter::PacketTime& time, double* law) const;
+  CompiledPackets(const filter::PacketProgram& program) : n_(program.n) {}
+  int law_size() const { return has_law_ ? n_ + torques_ + 3 * drivers_ : 0; }
+  double* put_law(const filter::PacketTime& time, double* law) const;
+  void settle(const filter::PacketLanes& lanes, const double* law, const codegen::Compiled& correct, double* off,
+              double* margin, double* other) const;
+  void move(const filter::PacketLanes& lanes, const filter::PacketTime& time, const codegen::Compiled& code,
+            std::array<const double*, 2> told, const codegen::Compiled& correct) const;
+  void look(const filter::PacketLanes& lanes, const codegen::Compiled& code, std::array<double*, 3> answers) const;
 
-  int n_, noises_, torques_ = 0, drivers_ = 0, forces_ = 0, operations_ = 0;
+  int n_, torques_ = 0, drivers_ = 0, forces_ = 0, stages_ = 0, operations_ = 0;
   bool has_law_ = false;
-  std::vector<double> length_;
   std::vector<int> independent_;
-  Code rates_, correct_, hold_, depart_, directions_;
+  Code step_, correct_, hold_, kick_, retract_, directions_;
   std::vector<Sense> sensors_;
 };
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -26,6 +27,19 @@ class Codegen(Cli):
             self.write("main.cpp", '#include "p.hpp"\nint main() { double x[1] = {0}, y[1]; return pendulum_forward(x, x, x, y) > 0 ? 0 : 1; }\n')
             subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"], cwd=self.folder, check=True)
             subprocess.run([os.path.join(self.folder, "main")], check=True)
+
+    def test_joints_that_follow_leave_nothing_unused(self):
+        """The angle of such a joint is computed before all else: no block computes it again."""
+        follower = PENDULUM.replace("</robot>", """
+<link name="tip"><inertial><mass value="1"/><origin xyz="0.1 0 0"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+<joint name="follower" type="revolute"><parent link="bob"/><child link="tip"/><axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="9" velocity="9"/>
+  <mimic joint="JOINT" multiplier="-0.7" offset="0.2"/></joint></robot>""")
+        joint = re.search(r'<joint name="(\w+)"', PENDULUM)[1]
+        self.write("follower.urdf", follower.replace("JOINT", joint))
+        self.good("codegen", "follower.urdf", "--out", "p.hpp")
+        if shutil.which("g++"):
+            self.write("main.cpp", '#include "p.hpp"\nint main() { double x[1] = {0}, y[1]; return follower_inverse(x, x, x, y) > 0 ? 0 : 1; }\n')
+            subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"], cwd=self.folder, check=True)
 
     def test_json(self):
         self.good("codegen", "pendulum.urdf", "--out", "p.hpp", "--json", "s.json")
