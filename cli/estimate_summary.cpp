@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/time_text.hpp"
 
 namespace kinegraph::cli {
 namespace {
@@ -48,12 +49,12 @@ void add_channels(const task::EstimateSummary& found, Summary& summary) {
                     {"largest", c.largest},
                     {"largest_t", c.largest_t}});
     if (i >= kMostRows) continue;
-    text += fmt::format("  {:<{}}  {:>12.3f}  {:>8}  {:.2f} sd, at t = {:g} s\n", c.name, width, c.correlation,
+    text += fmt::format("  {:<{}}  {:>12.3f}  {:>8}  {:.2f} sd, at t = {} s\n", c.name, width, c.correlation,
                         found.filter == "batch" ? "-"
                         : !c.judged             ? "too few"
                         : c.white               ? "yes"
                                                 : "no",
-                        c.largest, c.largest_t);
+                        c.largest, time_text(c.largest_t));
   }
   if (!found.channels.empty()) summary.add("channels", json, "").add_text(text + more(found.channels.size()));
 }
@@ -102,10 +103,14 @@ Summary summarize_estimate(const std::string& model, const task::EstimateSummary
       .add("start", found.start, "start")
       .add("readings", readings, "readings used")
       .add("refused", refused, "readings refused")
-      .add("time_start", found.time_start, "from", "s")
-      .add("time_end", found.time_end, "to", "s")
+      .add("time_start", time_text(found.time_start), "from", "s")
+      .add("time_start", found.time_start, "")
+      .add("time_end", time_text(found.time_end), "to", "s")
+      .add("time_end", found.time_end, "")
       .add("step", found.step, "step", "s")
+      .add("substeps", found.substeps, found.substeps > 1 ? "… the motion in parts of it" : "")
       .add("steps", found.steps, "steps")
+      .add("formulation", found.formulation, "")
       .add("integrator", found.integrator, "integrator")
       .add("code", found.code, found.code.empty() ? "" : "particles moved by")
       .add("chart", found.chart, "coordinates of the covariance")

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kinegraph/base/numbers.hpp"
+#include "kinegraph/base/time_text.hpp"
 #include "kinegraph/filter/square_root.hpp"
 
 namespace kinegraph::filter {
@@ -16,7 +17,8 @@ namespace {
 struct BankSnapshot final : Snapshot {
   double t = 0;
   std::vector<std::unique_ptr<Snapshot>> filters;
-  std::vector<double> log_weight;
+  std::vector<double> log_weight, nis, rows;
+  int readings = 0;
 };
 
 // ln(eᵃ + eᵇ)
@@ -26,6 +28,13 @@ double log_sum(double a, double b) {
 }
 
 }  // namespace
+
+double misfit(double nis, double numbers) {
+  constexpr double kChance = 3, kDoubt = 2000;
+  if (numbers == 0) return 1;
+  const double mean = nis / numbers;
+  return mean > 1 + kChance * std::sqrt(2 / numbers) ? std::min(mean, std::max(1.0, kDoubt / numbers)) : 1;
+}
 
 Result<std::unique_ptr<Bank>> Bank::make(std::vector<std::unique_ptr<Kalman>> filters, std::vector<double> log_prior,
                                          const BankOptions& options) {
@@ -48,6 +57,7 @@ Result<std::unique_ptr<Bank>> Bank::make(std::vector<std::unique_ptr<Kalman>> fi
       if (b->speaking_ == static_cast<int>(i) && b->on_innovation) b->on_innovation(told);
     };
   }
+  bank->nis_.assign(filters.size(), 0.0), bank->rows_ = bank->nis_;
   bank->t_ = filters[0]->t();
   bank->filters_ = std::move(filters);
   bank->normalise();
@@ -63,7 +73,7 @@ int Bank::alive() const {
 }
 
 Result<std::monostate> Bank::advance(double t) {
-  if (alive() == 0) return Failure::no_answer(fmt::format("no hypothesis is left since t = {:g} s", t_));
+  if (alive() == 0) return Failure::no_answer(fmt::format("no hypothesis is left since t = {} s", time_text(t_)));
   if (t == t_) return std::monostate();
   std::optional<Failure> why;
   kept_ = log_weight_;
@@ -81,7 +91,8 @@ Result<std::monostate> Bank::advance(double t) {
     return *why;
   }
   if (alive() == 0) {
-    return Failure::no_answer(fmt::format("no hypothesis can follow the motion from t = {:g} s to {:g} s", t_, t));
+    return Failure::no_answer(
+        fmt::format("no hypothesis can follow the motion from t = {} s to {} s", time_text(t_), time_text(t)));
   }
   t_ = t;
   stale_ = true;
@@ -97,7 +108,9 @@ Result<std::monostate> Bank::push(const Measurement& m) {
   for (std::size_t i = 0; i < filters_.size(); ++i) {
     if (!lives(i)) continue;
     log_weight_[i] = filters_[i]->push(m) ? log_weight_[i] + filters_[i]->log_likelihood() : -kInfinity;
+    nis_[i] += filters_[i]->nis(), rows_[i] += filters_[i]->rows();
   }
+  ++readings_;
   normalise();
   prune();
   merge();
@@ -129,12 +142,14 @@ void Bank::sum_branches() {
 }
 
 void Bank::prune() {
-  const double within = std::log(options_.prune), between = std::log(options_.abandon);
+  if (readings_ <= options_.patience) return;
+  const double between = std::log(options_.abandon) * misfit(nis_[best_], rows_[best_]);
   const double top = *std::max_element(log_branch_.begin(), log_branch_.end());
   bool changed = false;
   for (int i = 0; i < static_cast<int>(filters_.size()); ++i) {
     if (!lives(i)) continue;
     const int s = slot_[i];
+    const double within = std::log(options_.prune) * misfit(nis_[leader_[s]], rows_[leader_[s]]);
     if (log_branch_[s] >= top + between && log_weight_[i] >= log_weight_[leader_[s]] + within) continue;
     log_weight_[i] = -kInfinity;
     changed = true;
@@ -188,7 +203,7 @@ std::unique_ptr<Snapshot> Bank::snapshot() const {
 void Bank::save(Snapshot& snapshot) const {
   auto& s = static_cast<BankSnapshot&>(snapshot);
   s.t = t_;
-  s.log_weight = log_weight_;
+  s.log_weight = log_weight_, s.nis = nis_, s.rows = rows_, s.readings = readings_;
   for (std::size_t i = 0; i < filters_.size(); ++i) {
     if (lives(i)) filters_[i]->save(*s.filters[i]);
   }
@@ -197,7 +212,7 @@ void Bank::save(Snapshot& snapshot) const {
 void Bank::restore(const Snapshot& snapshot) {
   const auto& s = static_cast<const BankSnapshot&>(snapshot);
   t_ = s.t;
-  log_weight_ = s.log_weight;
+  log_weight_ = s.log_weight, nis_ = s.nis, rows_ = s.rows, readings_ = s.readings;
   for (std::size_t i = 0; i < filters_.size(); ++i) {
     if (lives(i)) filters_[i]->restore(*s.filters[i]);
   }

@@ -7,12 +7,19 @@
 
 namespace kinegraph::filter {
 
+/// Mean NIS per number of a hypothesis, from the sums of both; 1 where it may be chance (its deviation: √(2 /
+/// numbers)).
+double misfit(double nis, double numbers);
+
 struct BankOptions {
   /// A hypothesis is given up when it is this much less probable than the best one of its branch.
   double prune = 1e-6;
   /// A branch is given up when it is this much less probable than the best branch; until then its best hypothesis
   /// lives.
   double abandon = 1e-12;
+  /// So many readings long nothing is given up: what a start that is hardly known makes of the first ones is far from
+  /// linear.
+  int patience = 0;
   /// Two hypotheses of one branch become one when their squared distance, in standard deviations and per number of δ,
   /// is below this; 0: never.
   double merge = 0.02;
@@ -26,9 +33,11 @@ struct BankOptions {
 ///
 ///     ln wᵢ ← ln wᵢ + ln N(eᵢ; 0, Hᵢ Pᵢ Hᵢᵀ + R),    Σ wᵢ = 1
 ///
-/// The time of a push is bounded by the number of hypotheses, which only falls. A filter that cannot follow the motion
-/// is given up; when none is left there is no answer. Innovations are told of the hypothesis that was the best one
-/// before the reading.
+/// A hypothesis is given up only beside one that itself fits: where the readings of the better one are off by more than
+/// its deviations and chance allow, both ratios are taken to the power of its mean NIS per number, as if noise were
+/// that much larger. The time of a push is bounded by the number of hypotheses, which only falls. A filter that cannot
+/// follow the motion is given up; when none is left there is no answer. Innovations are told of the hypothesis that was
+/// the best one before the reading.
 class Bank final : public Rewindable {
  public:
   /// `log_prior`: ln of the prior weights, in any scale; empty: all the same. The filters are at the same time.
@@ -71,6 +80,8 @@ class Bank final : public Rewindable {
   double t_ = 0;
   std::vector<std::unique_ptr<Kalman>> filters_;
   std::vector<double> log_weight_, kept_;
+  std::vector<double> nis_, rows_;  // of each filter, summed over its readings
+  int readings_ = 0;
   std::vector<int> slot_;     // of each filter: which of the branches
   std::vector<int> numbers_;  // of each slot: the branch
   std::vector<int> leader_;   // of each slot: its most probable filter, −1: none lives

@@ -15,6 +15,7 @@ namespace kinegraph::filter {
 namespace {
 
 Measurement rate(double t, double y) { return {t, 1, {y, kNan, kNan, kNan, kNan, kNan}}; }
+Measurement angle(double y) { return {0, 0, {y, kNan, kNan, kNan, kNan, kNan}}; }
 
 std::unique_ptr<Kalman> hypothesis(const Pendulum& p, double angle, double sd, int branch) {
   Belief b;
@@ -106,23 +107,52 @@ TEST(Bank, ComesDownFromAGridOfAngles) {
   EXPECT_GT(sd, 1.1 * std::sqrt(b->filter(b->best()).belief().P(0, 0)));
 }
 
-// A branch that is 1e4 times less probable than the other is kept, and comes back when the readings speak for it.
+// A branch that is 1e4 times less probable than one that fits is kept, and comes back when the readings speak for it.
 TEST(Bank, DoesNotLetABranchDieTooEarly) {
   Pendulum p;
   p.k = 0;
   const auto run = [&](double abandon) {
     std::vector<std::unique_ptr<Kalman>> filters;
     filters.push_back(hypothesis(p, 0, 0.01, 0));
-    filters.push_back(hypothesis(p, 0.3, 0.01, 1));
+    filters.push_back(hypothesis(p, 0.2, 0.01, 1));
     auto b = bank(std::move(filters), {.prune = 0.1, .abandon = abandon});
-    const auto angle = [](double y) { return Measurement{0, 0, {y, kNan, kNan, kNan, kNan, kNan}}; };
-    EXPECT_TRUE(b->push(angle(0.12)));
+    EXPECT_TRUE(b->push(angle(0.05)));
     EXPECT_LT(b->branches()[1], 1e-4);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(b->push(angle(0.25)));
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(b->push(angle(0.18)));
     return b->branches()[1];
   };
   EXPECT_GT(run(1e-12), 0.9);
   EXPECT_EQ(run(1e-2), 0);
+}
+
+// Beside one that does not fit itself nothing is given up: the first reading is far from both.
+TEST(Bank, GivesUpOnlyBesideWhatFits) {
+  Pendulum p;
+  p.k = 0;
+  const auto alive = [&](double first) {
+    std::vector<std::unique_ptr<Kalman>> filters;
+    filters.push_back(hypothesis(p, 0, 0.01, 0));
+    filters.push_back(hypothesis(p, 0.4, 0.01, 0));
+    auto b = bank(std::move(filters));
+    EXPECT_TRUE(b->push(angle(first)));
+    EXPECT_LT(b->log_weight(1), std::log(1e-6));
+    return b->alive();
+  };
+  EXPECT_EQ(alive(0.02), 1);
+  EXPECT_EQ(alive(-0.5), 2);
+}
+
+TEST(Bank, GivesNothingUpBeforeItsPatienceEnds) {
+  Pendulum p;
+  p.k = 0;
+  std::vector<std::unique_ptr<Kalman>> filters;
+  filters.push_back(hypothesis(p, 0, 0.01, 0));
+  filters.push_back(hypothesis(p, 0.4, 0.01, 1));
+  auto b = bank(std::move(filters), {.patience = 2});
+  for (const int alive : {2, 2, 1}) {
+    ASSERT_TRUE(b->push(angle(0.0)));
+    EXPECT_EQ(b->alive(), alive);
+  }
 }
 
 TEST(Bank, MergesWhatAgrees) {
@@ -160,7 +190,7 @@ TEST(Bank, RefusesWhatItCannotTake) {
   EXPECT_EQ(b->push(rate(0.5, 0)).failure().to_string(),
             "error: the reading of 'rate' at t = 0.5 s came 0.5 s late; none are kept");
   EXPECT_EQ(b->advance(1e9).failure().to_string(),
-            "error: from t = 1 s to 1e+09 s there is no reading: 1e+11 steps would be needed");
+            "error: from t = 1 s to 1000000000 s there is no reading: 1e+11 steps would be needed");
   EXPECT_EQ(b->alive(), 1);
   EXPECT_TRUE(b->push(rate(1.1, 0)));
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kinegraph/base/numbers.hpp"
+#include "kinegraph/base/time_text.hpp"
 #include "kinegraph/filter/kalman.hpp"
 
 namespace kinegraph::filter {
@@ -95,7 +96,8 @@ Result<std::monostate> FixedLagSmoother::iterate() {
 Result<std::monostate> FixedLagSmoother::advance(double time) {
   if (!std::isfinite(time)) return Failure::bad_input("a time to go to must be finite");
   if (std::abs(time - t()) <= same_time()) return std::monostate();
-  if (time < t()) return Failure::no_answer(fmt::format("t = {:g} s lies before the present, {:g} s", time, t()));
+  if (time < t())
+    return Failure::no_answer(fmt::format("t = {} s lies before the present, {} s", time_text(time), time_text(t())));
   if (auto ok = append(time); !ok) return ok;
   return solve();
 }
@@ -134,14 +136,14 @@ void FixedLagSmoother::drop_oldest() {
 Result<std::monostate> FixedLagSmoother::append(double time) {
   const double from = t(), h = time - from;
   if (h > kMostSteps * options_.step) {
-    return Failure::no_answer(fmt::format("from t = {:g} s to {:g} s there is no reading: {:g} steps would be needed",
-                                          from, time, h / options_.step));
+    return Failure::no_answer(fmt::format("from t = {} s to {} s there is no reading: {:g} steps would be needed",
+                                          time_text(from), time_text(time), h / options_.step));
   }
   relinearise_moved();
   Knot& last = knot(knots() - 1);
   ++linearisations_;
   if (!rows_.advance(from, h, steps(h), last.x.data(), last.chart, last.chart, link_) || !link_.next.allFinite()) {
-    return Failure::no_answer(fmt::format("the motion cannot be followed beyond t = {:g} s", from));
+    return Failure::no_answer(fmt::format("the motion cannot be followed beyond t = {} s", time_text(from)));
   }
   if (knots() >= options_.window) drop_oldest();
   std::swap(last.link, link_);
@@ -150,14 +152,14 @@ Result<std::monostate> FixedLagSmoother::append(double time) {
   chain_.pop_back();
   free_.push_back(order_.back());
   order_.pop_back();
-  return Failure::no_answer(fmt::format("the motion cannot be followed beyond t = {:g} s", from));
+  return Failure::no_answer(fmt::format("the motion cannot be followed beyond t = {} s", time_text(from)));
 }
 
 // A knot at t, between k and k+1: the motion from the present estimate of k, x̄ ⊕ δ, to first order.
 Result<std::monostate> FixedLagSmoother::split(int k, double time) {
   Knot &before = knot(k), &after = knot(k + 1);
   const auto stuck = [&] {
-    return Failure::no_answer(fmt::format("the motion cannot be followed to t = {:g} s", time));
+    return Failure::no_answer(fmt::format("the motion cannot be followed to t = {} s", time_text(time)));
   };
   const double h = time - before.t, rest = after.t - time;
   linearisations_ += 2;
@@ -340,9 +342,9 @@ bool FixedLagSmoother::relinearise(int k) {
 Result<std::monostate> FixedLagSmoother::solve() {
   const int last = knots() - 1;
   const Knot& newest = knot(last);
-  if (!chain_.solve().finite) return Failure::no_answer(fmt::format("nothing finite at t = {:g} s", newest.t));
+  if (!chain_.solve().finite) return Failure::no_answer(fmt::format("nothing finite at t = {} s", time_text(newest.t)));
   if (!space_->retract(newest.t, newest.x.data(), newest.chart, chain_.solution(last), moved_.data())) {
-    return Failure::no_answer(fmt::format("the estimate at t = {:g} s is no state", newest.t));
+    return Failure::no_answer(fmt::format("the estimate at t = {} s is no state", time_text(newest.t)));
   }
   belief_.t = newest.t;
   belief_.x = moved_;

@@ -9,6 +9,7 @@
 
 #include "kinegraph/base/chi_squared.hpp"
 #include "kinegraph/base/numbers.hpp"
+#include "kinegraph/base/time_text.hpp"
 #include "kinegraph/filter/square_root.hpp"
 
 namespace kinegraph::filter {
@@ -46,8 +47,8 @@ Result<std::monostate> check(const KalmanOptions& o) {
 
 Failure too_late(const SensorInfo& sensor, const Measurement& m, double now, double lag) {
   const std::string kept = lag > 0 ? fmt::format("readings are kept for {:g} s", lag) : "none are kept";
-  return Failure::no_answer(
-      fmt::format("the reading of '{}' at t = {:g} s came {:.3g} s late; {}", sensor.name, m.t, now - m.t, kept));
+  return Failure::no_answer(fmt::format("the reading of '{}' at t = {} s came {:.3g} s late; {}", sensor.name,
+                                        time_text(m.t), now - m.t, kept));
 }
 
 Result<std::monostate> check(const std::vector<SensorInfo>& sensors, const Measurement& m) {
@@ -61,7 +62,7 @@ Result<std::monostate> check(const std::vector<SensorInfo>& sensors, const Measu
   for (std::size_t i = 0; i < sensor.channels.size(); ++i) {
     if (std::isinf(m.y[i])) {
       return Failure::bad_input(
-          fmt::format("the reading of '{}' at t = {:g} s is infinite", sensor.channels[i].name, m.t));
+          fmt::format("the reading of '{}' at t = {} s is infinite", sensor.channels[i].name, time_text(m.t)));
     }
   }
   return std::monostate();
@@ -88,7 +89,7 @@ Result<std::monostate> Kalman::start(const Belief& belief) {
   const bool chosen = belief.chart.columns.empty() && belief.chart.rows.size() == 0
                           ? space_->choose(next_.t, next_.x.data(), next_.chart)
                           : settle();
-  if (!chosen) return Failure::no_answer(fmt::format("there is no chart at the start, t = {:g} s", belief.t));
+  if (!chosen) return Failure::no_answer(fmt::format("there is no chart at the start, t = {} s", time_text(belief.t)));
   branch_ = belief.branch;
   now_ = next_;
   delta_.setZero(n);
@@ -113,17 +114,18 @@ Result<std::monostate> Kalman::advance(double t) {
   if (!std::isfinite(t)) return Failure::bad_input("a time to go to must be finite");
   const double from = now_.t, gap = t - from;
   if (gap == 0) return std::monostate();
-  if (gap < 0) return Failure::no_answer(fmt::format("t = {:g} s lies before the present, {:g} s", t, from));
+  if (gap < 0)
+    return Failure::no_answer(fmt::format("t = {} s lies before the present, {} s", time_text(t), time_text(from)));
   const double steps = std::ceil(gap / options_.step * (1 - 1e-12));
   if (!(steps <= kMostSteps)) {
-    return Failure::no_answer(
-        fmt::format("from t = {:g} s to {:g} s there is no reading: {:g} steps would be needed", from, t, steps));
+    return Failure::no_answer(fmt::format("from t = {} s to {} s there is no reading: {:g} steps would be needed",
+                                          time_text(from), time_text(t), steps));
   }
   for (double i = 1; i <= steps; i += 1) {
     const double end = i < steps ? from + gap * (i / steps) : t;
     if (end > now_.t) {
       if (!step(end - now_.t)) {
-        return Failure::no_answer(fmt::format("the motion cannot be followed beyond t = {:g} s", now_.t));
+        return Failure::no_answer(fmt::format("the motion cannot be followed beyond t = {} s", time_text(now_.t)));
       }
       next_.t = end;
       std::swap(now_, next_);
@@ -178,7 +180,7 @@ bool Kalman::linearise(const Measurement& m, const VectorXd& delta, LinearReadin
 }
 
 void Kalman::update(const Measurement& m) {
-  log_likelihood_ = 0;
+  log_likelihood_ = nis_ = 0;
   given(m, reading_);
   if (reading_.rows == 0) return;
   Innovation told{m.t, m.sensor, {}, {}, kLargest, reading_.rows, true};
@@ -191,7 +193,7 @@ void Kalman::update(const Measurement& m) {
 // state that it leads to exists.
 bool Kalman::correct(const Measurement& m, Innovation& told) {
   delta_.setZero();
-  log_likelihood_ = log_likelihood_of_noise(reading_, kHopeless);
+  log_likelihood_ = log_likelihood_of_noise(reading_, nis_ = kHopeless);
   if (!expect(m, delta_, reading_)) return false;
   std::array<double, kMostRows> inflate;
   inflate.fill(1);
@@ -205,7 +207,7 @@ bool Kalman::correct(const Measurement& m, Innovation& told) {
     }
   }
   if (!update_.compare(reading_)) return false;
-  told.nis = update_.nis();
+  told.nis = nis_ = update_.nis();
   log_likelihood_ = update_.log_likelihood();
   if (options_.gate > 0 && told.nis > gates_[told.rows]) {
     log_likelihood_ += 0.5 * (told.nis - gates_[told.rows]);
@@ -216,12 +218,35 @@ bool Kalman::correct(const Measurement& m, Innovation& told) {
     log_likelihood_ = update_.log_likelihood();
   }
   for (int attempt = 0; attempt < 8; ++attempt) {
-    if (correct_with(m, inflate.data())) return true;
+    if (correct_with(m, inflate.data())) {
+      // What a wide belief expects of a curved sensor is not what its mean expects: ln p(y) about the corrected state.
+      if (linearisations() > 1 && attempt == 0) {
+        log_likelihood_ = update_.log_likelihood() - 0.5 * curved_;
+        if (!robust) told.nis = nis_ = update_.nis() + curved_;
+      }
+      return true;
+    }
     for (double& i : inflate) i *= 4;
     delta_.setZero();
     if (!expect(m, delta_, reading_) || !update_.compare(reading_, inflate.data())) return false;
   }
   return false;
+}
+
+// Laplace's approximation of ln p(y), about δ̂ = S û: the last linearisation's comparison (whose least cost is nis) with
+// the cost that δ̂ has indeed,
+//
+//     −½ (|û|² + Σ (y − h(x ⊕ δ̂))² / R) − ½ ln det 2π (H P Hᵀ + R),    |û|² = nis − Σ (e − H δ̂)² / R
+//
+// `cost`: the one above nis. False where nothing finite comes.
+bool Kalman::look_back(const Measurement& m, const double* inflate, double& cost) {
+  const auto residual = [&](int i) { return reading_.e[i] - H_[m.sensor].row(reading_.channel[i]).dot(delta_); };
+  const auto noise = [&](int i) { return reading_.R(i, i) * inflate[i]; };
+  cost = 0;
+  for (int i = 0; i < reading_.rows; ++i) cost -= residual(i) * residual(i) / noise(i);
+  if (!expect(m, delta_, reading_)) return false;
+  for (int i = 0; i < reading_.rows; ++i) cost += residual(i) * residual(i) / noise(i);
+  return std::isfinite(cost);
 }
 
 // update_ holds the first comparison.
@@ -234,6 +259,7 @@ bool Kalman::correct_with(const Measurement& m, const double* inflate) {
     update_.apply(now_.S, next_.S, delta_);
     if (i > 0 && (delta_ - last_).norm() <= 1e-12 * delta_.norm()) break;
   }
+  if (linearisations() > 1 && !look_back(m, inflate, curved_)) return false;
   next_.t = now_.t;
   next_.x.resize(size());
   next_.chart = now_.chart;

@@ -52,7 +52,10 @@ class Kalman : public Rewindable {
   const GaussianState& state() const { return now_; }
   /// ln of the density of the last reading pushed, as expected before it. Of a reading that was gated out: as if it
   /// lay just at the gate, so that one outlier cannot decide between hypotheses.
+  /// Of a filter that linearises more than once: Laplace's approximation, about the corrected state (see correct()).
   double log_likelihood() const { return log_likelihood_; }
+  double nis() const { return nis_; }         ///< of the last reading pushed; of one that cannot be compared: 60
+  int rows() const { return reading_.rows; }  ///< numbers that it gave
   /// δᵀ (P + P')⁻¹ δ: the squared distance of another filter's belief (at the same time), in standard deviations;
   /// infinity if it cannot be compared.
   double distance(const Kalman& other);
@@ -91,16 +94,18 @@ class Kalman : public Rewindable {
   void update(const Measurement& measurement);
   bool correct(const Measurement& measurement, Innovation& told);
   bool correct_with(const Measurement& measurement, const double* inflate);
+  bool look_back(const Measurement& measurement, const double* inflate, double& cost);
   bool express(const Kalman& other, VectorXd& delta, MatrixXd& S);
 
   int branch_ = 0;
   std::vector<double> one_ = {1.0};
   std::array<double, kMostRows + 1> gates_ = {};  // NIS, by rows
-  double log_likelihood_ = 0;
+  double log_likelihood_ = 0, nis_ = 0;
   LinearReading reading_;
   LinearUpdate update_;
   Chart scratch_;
   VectorXd delta_, last_;
+  double curved_ = 0;  // by how much the cost after a reading is above that of its last linearisation
   VectorXd at_, mean_;
   MatrixXd T_, moved_, work_;
   std::vector<MatrixXd> H_;  // by sensor: they differ in size

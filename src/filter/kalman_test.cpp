@@ -197,7 +197,7 @@ TYPED_TEST(KalmanFilters, RefuseAndSurviveAbsurdReadings) {
   ASSERT_TRUE(filter->push(reading(0.5, 1, 1)));
   EXPECT_EQ(message(reading(0.2, 1, 0)), "error: the reading of 'rate' at t = 0.2 s came 0.3 s late; none are kept");
   EXPECT_EQ(filter->advance(1e9).failure().to_string(),
-            "error: from t = 0.5 s to 1e+09 s there is no reading: 1e+11 steps would be needed");
+            "error: from t = 0.5 s to 1000000000 s there is no reading: 1e+11 steps would be needed");
   ASSERT_TRUE(filter->push(reading(0.5, 1, 1e300)));  // NIS is beyond the largest number
   EXPECT_FALSE(told.back().accepted);
   EXPECT_TRUE(std::isfinite(told.back().nis));
@@ -285,6 +285,17 @@ TEST(Ekf, IteratesToTheMostProbableState) {
   EXPECT_NEAR((x - 1) / 0.09 + (x * x - 2.25) * 2 * x / 1e-6, 0, 1e-4);
   EXPECT_NEAR(x, 1.5, 1e-4);
   EXPECT_GT(std::abs(once->belief().x[0] - 1.5), 0.05);
+}
+
+// With little noise p(y) = N(θ; 1, 0.3²) / |dy/dθ| at θ = √y (at −√y it is e⁻³³).
+TEST(Ekf, KnowsHowProbableACurvedReadingIs) {
+  SquareSensor p;
+  auto once = make<Ekf>(p, start_at(1, 0, 0.3)), often = make<Ekf>(p, start_at(1, 0, 0.3), {.iterations = 10});
+  ASSERT_TRUE(once->push(reading(0, 0, 2.25)) && often->push(reading(0, 0, 2.25)));
+  const double exact = -0.5 * std::pow(0.5 / 0.3, 2) - std::log(0.3 * std::sqrt(2 * M_PI)) - std::log(2 * 1.5);
+  EXPECT_NEAR(often->log_likelihood(), exact, 1e-3);
+  EXPECT_NEAR(often->nis(), std::pow(0.5 / 0.3, 2), 1e-3);
+  EXPECT_GT(std::abs(once->log_likelihood() - exact), 0.3);
 }
 
 // E[θ²] = μ² + σ², var θ² = 4 μ² σ² + 2 σ⁴; the points of two numbers say (2 + α²) σ⁴.

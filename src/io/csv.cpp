@@ -54,6 +54,7 @@ class TableReader {
   bool sound_names(std::string_view line, const std::vector<std::string>& names);
   void row(std::string_view line);
   bool split(std::string_view line);
+  bool between_tabs(std::string_view line);
   bool text_only(std::string_view line);
 
   void fault(std::string_view line, std::size_t offset, std::string message);
@@ -65,6 +66,7 @@ class TableReader {
   std::size_t bytes_;
 
   bool started_ = false, comma_ = false;
+  bool tabs_ = false;  ///< each tab begins a column: two of them stand about an empty field
   std::vector<CsvField> fields_;
   std::vector<std::string> names_;  ///< per column of the file
   std::vector<int> series_;         ///< per column: its series; −1 the time, −2 left out
@@ -136,7 +138,19 @@ bool TableReader::text_only(std::string_view line) {
   return false;
 }
 
-/// The first row decides: commas or blanks, a header or none.
+/// Whether the fields of the first row, which are in fields_, stand between single tabs. (Tabs may also be there to
+/// align columns: then two of them are one blank.)
+bool TableReader::between_tabs(std::string_view line) {
+  if (comma_ || line.find('\t') == std::string_view::npos) return false;
+  const std::vector<CsvField> by_blanks = fields_;
+  tabs_ = true;
+  const bool same = split(line) && fields_.size() == by_blanks.size() &&
+                    std::none_of(fields_.begin(), fields_.end(), [](const CsvField& f) { return f.text.empty(); });
+  fields_ = by_blanks;
+  return same;
+}
+
+/// The first row decides: commas, tabs or blanks, a header or none.
 bool TableReader::first_row(std::string_view line) {
   if (!text_only(line)) return false;
   comma_ = line.find(',') != std::string_view::npos;
@@ -145,6 +159,7 @@ bool TableReader::first_row(std::string_view line) {
     return false;
   }
   if (!split(line)) return false;
+  tabs_ = between_tabs(line);
 
   double value = 0;
   const bool header = read_number(fields_[0].text, value) == NumberFault::not_a_number;
@@ -236,10 +251,12 @@ bool TableReader::name_columns(std::vector<std::string> names) {
 bool TableReader::split(std::string_view line) {
   fields_.clear();
   std::size_t i = 0;
+  const char separator = tabs_ ? '\t' : ',';
+  const bool separated = comma_ || tabs_;
   const auto skip_blanks = [&] {
-    while (i < line.size() && is_blank(line[i])) ++i;
+    while (i < line.size() && is_blank(line[i]) && !(tabs_ && line[i] == '\t')) ++i;
   };
-  const auto ends = [&](char c) { return c == ',' ? comma_ : !comma_ && is_blank(c); };
+  const auto ends = [&](char c) { return separated ? c == separator : is_blank(c); };
   skip_blanks();
   while (true) {
     if (i < line.size() && line[i] == '"') {
@@ -262,7 +279,7 @@ bool TableReader::split(std::string_view line) {
     }
     skip_blanks();
     if (i >= line.size()) return true;
-    if (comma_) {
+    if (separated) {
       ++i;
       skip_blanks();
     }
@@ -272,6 +289,12 @@ bool TableReader::split(std::string_view line) {
 void TableReader::row(std::string_view line) {
   const std::size_t before = faults_.size();
   if (!split(line)) return;
+  if (tabs_ && fields_.size() != names_.size()) {  // tabs that align the columns of this row
+    tabs_ = false;
+    const bool sound = split(line);
+    tabs_ = true;
+    if (!sound) return;
+  }
   if (fields_.size() != names_.size()) {
     const std::size_t at = fields_.size() > names_.size() ? fields_[names_.size()].offset : line.size();
     fault(line, at, fmt::format("expected {} values, found {}", names_.size(), fields_.size()));

@@ -64,6 +64,28 @@ TEST(Csv, ReadsTablesBetweenBlanksOrTabs) {
   EXPECT_EQ(tabs->column(1), (std::vector<double>{2, 4}));
 }
 
+// Two tabs stand about an empty field, unless they only align the columns.
+TEST(Csv, TabsMayLeaveFieldsEmpty) {
+  CsvOptions options;
+  options.may_be_empty = [](const std::string&) { return true; };
+  const auto gaps = parse_csv("t\ta\tb\n0\t1\t2\n1\t\t4\n2\t5\t\n3 \t 7 \t 8\n", "m.csv", options);
+  ASSERT_TRUE(gaps) << gaps.failure().to_string();
+  ASSERT_EQ(gaps->samples(), 4);
+  EXPECT_TRUE(std::isnan(gaps->at(1, 0)));
+  EXPECT_EQ(gaps->at(1, 1), 4);
+  EXPECT_EQ(gaps->at(2, 0), 5);
+  EXPECT_TRUE(std::isnan(gaps->at(2, 1)));
+  EXPECT_EQ(gaps->at(3, 1), 8);
+  const auto strict = parse("t\ta\tb\n0\t\t2\n");
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.failure().to_string(), "m.csv:2:3: error: expected a number for 'a', found nothing");
+  for (const char* text : {"t\t\ta\tb\n0\t\t1\t2\n", "t\ta\tb\n0\t\t1\t2\n", "t\ta\tb\n0\t1\t2\t\n"}) {
+    const auto aligned = parse(text);
+    ASSERT_TRUE(aligned) << aligned.failure().to_string();
+    EXPECT_EQ(aligned->at(0, 1), 2);
+  }
+}
+
 TEST(Csv, ColumnsRenameAndLeaveOut) {
   const auto table = parse("t,theta,comment,torque\n0,1,none,3\n1,4,none,6\n", {"t", "crank.q", "-", "crank.tau"});
   ASSERT_TRUE(table) << table.failure().to_string();

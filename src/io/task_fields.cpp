@@ -99,6 +99,7 @@ TaskFields::TaskFields(const TaskSection& section, const YamlNode& map, std::vec
   std::vector<std::string> known = other_keys;
   std::set<std::string_view> seen;
   for (const TaskKey& key : section.keys) known.emplace_back(key.key);
+  of_any_quantity_ = std::find(known.begin(), known.end(), "distribution") != known.end();
   for (const auto& [key, value] : map.keys) {
     if (key->kind != Kind::text) {
       error(key->where, "expected a text as key, found " + describe(*key));
@@ -147,7 +148,8 @@ Location TaskFields::where(const char* key) const {
 }
 
 std::optional<double> TaskFields::value(const std::string& key, const YamlNode& node) const {
-  if (const std::string wrong = wrong_unit(node.text, quantity_of_task(key)); !wrong.empty()) {
+  const std::string_view quantity = of_any_quantity_ ? std::string_view() : quantity_of_task(key);
+  if (const std::string wrong = wrong_unit(node.text, quantity); !wrong.empty()) {
     error(node.where, fmt::format("{}: {}", key, wrong));
     return {};
   }

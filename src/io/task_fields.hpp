@@ -51,6 +51,7 @@ class TaskFields {
   Location where_;
   std::vector<std::pair<std::string, const YamlNode*>> fields_;
   std::vector<Diagnostic>& faults_;
+  bool of_any_quantity_ = false;  // the section tells what a study varies: its numbers are of that
 };
 
 }  // namespace kinegraph::io

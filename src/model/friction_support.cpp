@@ -45,6 +45,8 @@ Result<std::monostate> screw_friction(const Robot& robot) {
 Result<std::monostate> natural_friction(const Model& model) {
   std::vector<Diagnostic> found;
   for (const JointFriction& friction : model.frictions) {
+    const JointDynamics& d = friction.dynamics;
+    if (d.smooth() && d.damping == 0 && d.quadratic == 0) continue;  // set to zero
     const bool screw_has_it = beyond_screw(friction.dynamics).empty();
     found.push_back({Severity::error, friction.where,
                      fmt::format("joint friction {} needs --formulation {}", quote(friction.name),

@@ -6,11 +6,14 @@
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/time_text.hpp"
 #include "kinegraph/filter/natural_plant.hpp"
 #include "kinegraph/mechanics/screw/tree.hpp"
 #include "kinegraph/task/compiled_packets.hpp"
+#include "kinegraph/task/estimate_fit.hpp"
 #include "kinegraph/task/estimate_observability.hpp"
 #include "kinegraph/task/estimate_run.hpp"
+#include "kinegraph/task/estimate_verdict.hpp"
 #include "kinegraph/task/option_rules.hpp"
 #include "kinegraph/task/times.hpp"
 
@@ -40,17 +43,7 @@ Failure check_noise(const Machine& machine, const std::vector<LogReading>& readi
 double step_of(const std::vector<LogReading>& readings, int sensors) {
   double finest = kLongestStep;
   for (int s = 0; s < sensors; ++s) {
-    std::vector<double> times, gaps;
-    for (const LogReading& reading : readings) {
-      if (reading.measurement.sensor == s) times.push_back(reading.measurement.t);
-    }
-    std::sort(times.begin(), times.end());
-    for (std::size_t i = 1; i < times.size(); ++i) {
-      if (times[i] - times[i - 1] > kSameTime) gaps.push_back(times[i] - times[i - 1]);
-    }
-    if (gaps.empty()) continue;
-    std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());
-    finest = std::min(finest, gaps[gaps.size() / 2]);
+    if (const double usual = usual_interval(readings, s); usual > 0) finest = std::min(finest, usual);
   }
   return finest;
 }
@@ -76,8 +69,8 @@ void check_steps(const EstimateSummary& summary, Failure& faults) {
   const double most = summary.filter == "batch" ? 1e7 : 2e9,
                steps = (summary.time_end - summary.time_start) / summary.step;
   check_rule(steps <= most, "step",
-             fmt::format("the log, from {:g} to {:g} s, must have at most {:g} steps of {:g} s", summary.time_start,
-                         summary.time_end, most, summary.step),
+             fmt::format("the log, from {} to {} s, must have at most {:g} steps of {:g} s",
+                         time_text(summary.time_start), time_text(summary.time_end), most, summary.step),
              fmt::format("{:g} steps", steps), faults);
 }
 
@@ -154,9 +147,10 @@ Failure check_options(const EstimateOptions& o) {
   return faults;
 }
 
-Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading>& log,
-                                const EstimateOptions& options) {
-  if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
+Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading>& log, const EstimateOptions& given) {
+  if (Failure faults = check_options(given); !faults.diagnostics.empty()) return faults;
+  EstimateOptions options = given;
+  if (auto chosen = choose_formulation(model, options.machine); !chosen) return chosen.failure();
   if (model.sensors.empty()) {
     return Failure::bad_input({model.file, 0, 0}, "sensors: the model has none; docs/formats.md tells how to add one");
   }
@@ -169,6 +163,8 @@ Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading
                    [](const LogReading& a, const LogReading& b) { return a.arrival < b.arrival; });
 
   EstimateSummary summary = begin_summary(readings, static_cast<int>(model.sensors.size()), options);
+  summary.formulation = model.spatial() ? "screw" : options.machine.formulation;
+  if (auto rates = check_rates(model, readings, options, summary); !rates) return rates.failure();
   Failure too_long{Failure::Kind::bad_input, {}};
   check_steps(summary, too_long);
   if (!too_long.diagnostics.empty()) return too_long;
@@ -191,7 +187,7 @@ Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading
     if (!told) return told.failure();
     summary.code = *std::move(told);
   }
-  const auto start = EstimateStart::make(*machine, summary.time_start, options);
+  auto start = EstimateStart::make(*machine, summary.time_start, options);
   if (!start) return start.failure();
   summary.start = start->unknown() ? "unknown" : "file";
   summary.branch_names = start->branch_names();
@@ -200,9 +196,13 @@ Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading
     if (!told) return told.failure();
     summary.observability = *std::move(told);
   }
-  auto result = options.filter == "batch" ? run_batch(*machine, *start, readings, options, summary)
-                                          : run_sequential(*machine, *start, readings, options, summary);
+  const EstimateSummary begun = summary;
+  auto result = fit(*machine, *start, readings, options, summary);
   if (!result) return result.failure();
+  const auto refit = [&](const std::vector<LogReading>& other) {
+    return misfit_with(*machine, *start, other, options, begun);
+  };
+  if (auto judged = judge_fit(model, readings, refit, summary); !judged) return judged.failure();
   summary.step_us = summary.wall_s / static_cast<double>(summary.steps) * 1e6;
   result->summary = std::move(summary);
   return result;

@@ -57,14 +57,19 @@ struct EstimateSummary {
     bool white = true;
     double largest = 0, largest_t = 0;  ///< innovation, in its standard deviations
     bool judged = false;                ///< there were readings enough
+    /// Innovations as a rule, by their median: in standard deviations (1 is expected), and in the channel's unit.
+    double typical = 0, off = 0;
   };
   struct Number {
     std::string name;
     double value = 0, sd = 0;
   };
   std::string filter, start, integrator, chart, loss;
-  std::string code;  ///< where generated code was asked for: what computed
+  std::string code;         ///< where generated code was asked for: what computed
+  std::string formulation;  ///< that of the machine
   double step = 0, time_start = 0, time_end = 0;
+  int substeps = 1;  ///< of the motion per step: see fit()
+  double turn = 0;   ///< rad: by how much the machine turns within a step, at most
   long steps = 0;
   double wall_s = 0, step_us = 0;
   int degrees_of_freedom = 0, hypotheses = 1, particles = 0, window = 0, iterations = 0;

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "kinegraph/base/numbers.hpp"
+#include "kinegraph/base/time_text.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/smoother.hpp"
+#include "kinegraph/task/estimate_fit.hpp"
 #include "kinegraph/task/estimate_run.hpp"
 #include "kinegraph/task/estimate_table.hpp"
 #include "kinegraph/task/estimate_watch.hpp"
@@ -93,7 +95,7 @@ Result<std::monostate> write(Machine& machine, const Smoothed& smoothed, const E
   for (std::size_t k = 0; k < smoothed.knots.size(); ++k) {
     if (!options.keep || (k % options.every != 0 && k + 1 != smoothed.knots.size())) continue;
     if (!table.row(smoothed.knots[k], summary.branches, result.trajectory.append(smoothed.knots[k].t))) {
-      return Failure::no_answer(fmt::format("no accelerations at t = {:g} s", smoothed.knots[k].t));
+      return Failure::no_answer(fmt::format("no accelerations at t = {} s", time_text(smoothed.knots[k].t)));
     }
   }
   return std::monostate{};
@@ -113,18 +115,21 @@ Result<EstimateResult> run_batch(Machine& machine, const EstimateStart& start, c
 
   const auto begin = Clock::now();
   filter::SmootherOptions settings;
-  settings.step = summary.step;
+  const double step = settings.step = summary.step / summary.substeps;
   settings.loss = loss_of(options);
   settings.progress = options.progress;
   settings.threads = options.threads;
   Result<Smoothed> best = Failure::no_answer("no start agrees with the readings");
   std::vector<double> evidence(start.branches(), -kInfinity);
   double most = -kInfinity;
-  const auto chosen = best_starts(machine, *starts, start.branches(), readings, summary.step, options.progress);
+  const auto chosen = best_starts(machine, *starts, start.branches(), readings, step, options.progress);
   if (!chosen) return chosen.failure();
   for (const Belief* from : *chosen) {
     if (!from) continue;
-    const Pass pass = follow(machine, *from, readings, summary.step, true);
+    const Pass pass = follow(machine, *from, readings, step, true);
+    for (const TimedState& state : pass.way) {
+      summary.turn = std::max(summary.turn, summary.step * turning(machine, state.x));
+    }
     const Belief prior = start.unknown() ? without_place(*from, machine.plant().freedoms()) : *from;
     auto smoothed = filter::smooth(*machine.space, prior, readings, settings,
                                    std::isfinite(pass.log_likelihood) ? pass.way : std::vector<TimedState>{});
@@ -148,7 +153,7 @@ Result<EstimateResult> run_batch(Machine& machine, const EstimateStart& start, c
   for (const double e : evidence) summary.branches.push_back(std::exp(e - most));
   for (const double p : summary.branches) sum += p;
   for (double& p : summary.branches) p /= sum;
-  if (!best->converged) summary.warnings.push_back("the smoother did not converge: " + best->why_not);
+  if (!best->converged) return Failure::no_answer("the smoother did not converge: " + best->why_not);
   InnovationWatch watch(machine.space->sensors(), options.keep_innovations, false);
   tell_residuals(readings, *best, machine.space->sensors(), watch);
   watch.tell(summary);

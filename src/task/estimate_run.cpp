@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "kinegraph/base/names.hpp"
+#include "kinegraph/base/time_text.hpp"
 #include "kinegraph/filter/bank.hpp"
 #include "kinegraph/filter/cell_particles.hpp"
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/replay.hpp"
 #include "kinegraph/filter/ukf.hpp"
+#include "kinegraph/model/friction_support.hpp"
+#include "kinegraph/task/estimate_fit.hpp"
 #include "kinegraph/task/estimate_table.hpp"
 #include "kinegraph/task/estimate_watch.hpp"
 #include "kinegraph/task/smoother_bank.hpp"
@@ -59,7 +64,10 @@ class SequentialRun {
     estimator.on_innovation = [this](const filter::Innovation& innovation) { watch_.add(innovation); };
     trajectory_ = Trajectory(table_.names());
     const double start = summary_.time_start, end = summary_.time_end, step = summary_.step;
-    const long steps = std::max(1L, static_cast<long>(std::ceil((end - start) / step - kSameTime)));
+    // Of times since 1970 the step is known to a microsecond at best.
+    const double exact = (end - start) / step,
+                 rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(end) / step * exact;
+    const long steps = std::max(1L, static_cast<long>(std::ceil(exact - std::max(kSameTime, std::min(0.5, rounding)))));
     since_ = start;
     std::size_t next = 0;
     for (long k = 0; k <= steps; ++k) {
@@ -93,6 +101,7 @@ class SequentialRun {
 
  private:
   Result<std::monostate> record(long k, long steps, const filter::Estimator& estimator) {
+    summary_.turn = std::max(summary_.turn, summary_.step * turning(machine_, estimator.belief().x));
     std::vector<double>& probability = summary_.branches;
     for (std::size_t i = 0; i < numbers_.size(); ++i) probability[numbers_[i]] = estimator.branches()[i];
     const int best = static_cast<int>(std::max_element(probability.begin(), probability.end()) - probability.begin());
@@ -101,7 +110,7 @@ class SequentialRun {
     summary_.branch = best;
     if (!options_.keep || (k % options_.every != 0 && k != steps)) return std::monostate{};
     if (!table_.row(estimator.belief(), probability, trajectory_.append(estimator.t()))) {
-      return Failure::no_answer(fmt::format("no accelerations at t = {:g} s", estimator.t()));
+      return Failure::no_answer(fmt::format("no accelerations at t = {} s", time_text(estimator.t())));
     }
     return std::monostate{};
   }
@@ -124,10 +133,11 @@ class SequentialRun {
   bool sure_ = false;
 };
 
+// Readings of a start that is hardly known are far from linear: without a second look a hypothesis may be led astray.
+constexpr int kIterations = 5, kSecondLooks = 3;  // of a Kalman filter, of a smoother
+
 filter::KalmanOptions kalman_options(const EstimateOptions& options, double step, bool unknown) {
   constexpr double kHuber = 2;  // standard deviations
-  // Readings of a start that is hardly known are far from linear: without a second look a hypothesis may be led astray.
-  constexpr int kIterations = 5;
   filter::KalmanOptions kalman;
   kalman.step = step;
   kalman.gate = options.gate;
@@ -158,7 +168,10 @@ Result<std::unique_ptr<filter::Rewindable>> make_bank(const Machine& machine, co
     filters.push_back(*std::move(made));
   }
   if (filters.size() == 1) return std::unique_ptr<filter::Rewindable>(std::move(filters.front()));
-  auto bank = filter::Bank::make(std::move(filters));
+  constexpr int kPatience = 5;
+  filter::BankOptions settings;
+  settings.patience = kPatience;
+  auto bank = filter::Bank::make(std::move(filters), {}, settings);
   if (!bank) return bank.failure();
   return std::unique_ptr<filter::Rewindable>(*std::move(bank));
 }
@@ -166,7 +179,7 @@ Result<std::unique_ptr<filter::Rewindable>> make_bank(const Machine& machine, co
 Result<std::unique_ptr<filter::Rewindable>> make_particles(const Machine& machine, const EstimateStart& start,
                                                            const EstimateOptions& options, EstimateSummary& summary) {
   filter::ParticleOptions settings;
-  settings.step = summary.step;
+  settings.step = summary.step / summary.substeps;
   settings.proposal = options.proposal == "prior" ? filter::Proposal::prior : filter::Proposal::optimal;
   settings.seed = options.seed;
   settings.threads = options.threads;
@@ -206,8 +219,9 @@ Result<std::unique_ptr<filter::Estimator>> make_estimator(const Machine& machine
     if (options.filter == "smoother") {
       filter::FixedLagSmootherOptions settings;
       settings.window = summary.window = options.window;
-      settings.step = summary.step;
+      settings.step = summary.step / summary.substeps;
       settings.loss = loss_of(options);
+      if (starts->size() > 1) settings.iterations = kSecondLooks;
       auto bank = SmootherBank::make(*machine.space, *starts, start.branches(), settings);
       if (!bank) return bank.failure();
       return std::unique_ptr<filter::Estimator>(*std::move(bank));
@@ -216,7 +230,7 @@ Result<std::unique_ptr<filter::Estimator>> make_estimator(const Machine& machine
     for (const filter::Belief& belief : *starts) {
       if (std::find(numbers.begin(), numbers.end(), belief.branch) == numbers.end()) numbers.push_back(belief.branch);
     }
-    made = make_bank(machine, *starts, options, summary.step);
+    made = make_bank(machine, *starts, options, summary.step / summary.substeps);
   }
   if (!made) return made.failure();
   if (options.lag <= 0) return std::unique_ptr<filter::Estimator>(*std::move(made));
@@ -232,6 +246,23 @@ Loss loss_of(const EstimateOptions& options) {
   if (options.loss == "tukey") return Loss::tukey(scale(4.7));
   if (options.loss == "geman-mcclure") return Loss::geman_mcclure(scale(2));
   return Loss::none();
+}
+
+Result<std::monostate> choose_formulation(const Model& model, MachineSettings& settings) {
+  if (model.spatial() || settings.formulation != "natural" || natural_friction(model)) return std::monostate{};
+  settings.formulation = "screw";
+  Failure faults{Failure::Kind::bad_input, {}};
+  for (const JointFriction& friction : model.frictions) {
+    for (const char* kind : beyond_screw(friction.dynamics)) {
+      faults.diagnostics.push_back(
+          {Severity::error, friction.where,
+           fmt::format("joint friction {}: estimators cannot follow {} (simulate --formulation maximal can): leave it "
+                       "out, --set {}.{}=0, and allow for it with more --process",
+                       quote(friction.name), kind, friction.name, kind)});
+    }
+  }
+  if (!faults.diagnostics.empty()) return faults;
+  return std::monostate{};
 }
 
 double friction_span(const EstimateSummary& summary) {

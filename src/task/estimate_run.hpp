@@ -27,6 +27,10 @@ Result<std::unique_ptr<filter::Estimator>> make_estimator(const Machine& machine
 /// Sigma points and particles are spread out already.
 double friction_span(const EstimateSummary& summary);
 
+/// Friction in joints is of links and joints in space alone: a planar model that has it is taken as such. Refused:
+/// kinds that estimators cannot follow.
+Result<std::monostate> choose_formulation(const Model& model, MachineSettings& settings);
+
 /// The loss that the options name.
 Loss loss_of(const EstimateOptions& options);
 /// What is known of every number of the state.

@@ -9,6 +9,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/random.hpp"
+#include "kinegraph/base/time_text.hpp"
 
 namespace kinegraph::task {
 namespace {
@@ -21,7 +22,8 @@ constexpr std::uint64_t kStartStream = 2;
 filter::Chart start_chart(const Machine& machine) { return {machine.independent, {}}; }
 
 Failure not_assembled(double t) {
-  return Failure::no_answer(fmt::format("the machine cannot be assembled at the first reading, t = {:g} s", t));
+  return Failure::no_answer(
+      fmt::format("the machine cannot be assembled at the first reading, t = {} s", time_text(t)));
 }
 
 }  // namespace
@@ -185,14 +187,43 @@ Result<std::vector<filter::Belief>> EstimateStart::cells(int count) const {
   return everywhere(std::clamp(count / branches(), 1, kPlaces[std::max(1, freedoms)]), speed_sd());
 }
 
+/// A state at rest; where hypotheses are denser also with rates spread over ± √3 rate_sd, along each freedom. Of those
+/// the deviation is rate_sd / finer.
+std::vector<Eigen::VectorXd> EstimateStart::with_rates(const Eigen::VectorXd& x, double rate_sd) const {
+  filter::Plant& plant = machine_.plant();
+  const int f = plant.freedoms();
+  filter::Chart chart;
+  Eigen::MatrixXd N, D;
+  Eigen::VectorXd at = x;
+  if (finer_ == 1 || !plant.shift(t_, at.data(), nullptr, nullptr) || !plant.choose(t_, at.data(), chart) ||
+      !plant.lift(t_, at.data(), chart, N, D)) {
+    return {x};
+  }
+  std::vector<Eigen::VectorXd> states;
+  const int count = static_cast<int>(std::lround(std::pow(finer_, f)));
+  for (int i = 0; i < count; ++i) {
+    Eigen::VectorXd rate(f), state = at;
+    for (int k = 0, rest = i; k < f; ++k, rest /= finer_) {
+      rate[k] = std::sqrt(3.0) * rate_sd * ((2 * (rest % finer_) + 1.0) / finer_ - 1);
+    }
+    const Eigen::VectorXd dv = N * rate;
+    if (plant.shift(t_, state.data(), nullptr, dv.data())) states.push_back(std::move(state));
+  }
+  return states;
+}
+
 Result<std::vector<filter::Belief>> EstimateStart::everywhere(int each, double rate_sd) const {
+  each *= finer_;
   const std::vector<Configuration> places = branches_->samples(each);
   std::vector<filter::Belief> beliefs;
   for (const Configuration& place : places) {
     // A box of that width has this deviation or less; half of it lets neighbours overlap.
     const Eigen::VectorXd sd = spacing(places, place.branch, each) / 2;
-    Eigen::VectorXd x = machine_.space->state(place.q, Eigen::VectorXd::Zero(machine_.plant().velocities()));
-    if (auto belief = about(std::move(x), sd, rate_sd, place.branch)) beliefs.push_back(*std::move(belief));
+    const Eigen::VectorXd x = machine_.space->state(place.q, Eigen::VectorXd::Zero(machine_.plant().velocities()));
+    for (Eigen::VectorXd& state : with_rates(x, rate_sd)) {
+      if (auto belief = about(std::move(state), sd, rate_sd / finer_, place.branch))
+        beliefs.push_back(*std::move(belief));
+    }
   }
   if (beliefs.empty()) return not_assembled(t_);
   return beliefs;

@@ -21,6 +21,8 @@ class EstimateStart {
   static Result<EstimateStart> make(Machine& machine, double t, const EstimateOptions& options);
 
   bool unknown() const { return unknown_; }
+  /// Hypotheses of an unknown start three times as dense, in place and in rate.
+  void refine() { finer_ = 3; }
   int branches() const { return branches_ ? branches_->count() : 1; }
   const std::vector<std::string>& branch_names() const { return names_; }
 
@@ -43,12 +45,14 @@ class EstimateStart {
   Result<std::vector<filter::Belief>> other_branches(filter::Belief file) const;
   Result<std::vector<filter::Belief>> everywhere(int each, double rate_sd) const;
   double speed_sd() const;
+  std::vector<Eigen::VectorXd> with_rates(const Eigen::VectorXd& x, double rate_sd) const;
   Eigen::VectorXd spacing(const std::vector<Configuration>& places, int branch, int count) const;
 
   Machine& machine_;
   double t_;
   const EstimateOptions& options_;
   bool unknown_ = false;
+  int finer_ = 1;
   std::optional<Branches> branches_;  // none: only that of the file
   std::vector<std::string> names_;
 };

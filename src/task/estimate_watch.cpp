@@ -10,6 +10,15 @@ namespace {
 constexpr long kEnough = 20;        // readings, before anything is said about them
 constexpr double kCertain = 0.001;  // what has this probability or less by chance is told
 
+/// The standard deviation of normal numbers by the median of their sizes.
+double usual_size(std::vector<double> sizes) {
+  constexpr double kMedian = 0.6745;
+  if (sizes.empty()) return 0;
+  const auto middle = sizes.begin() + static_cast<long>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  return *middle / kMedian;
+}
+
 }  // namespace
 
 InnovationWatch::InnovationWatch(const std::vector<filter::SensorInfo>& sensors, bool keep, bool of_filter)
@@ -29,7 +38,11 @@ void InnovationWatch::add(const filter::Innovation& innovation) {
   ++(innovation.accepted ? used_ : refused_)[s];
   for (std::size_t row = 0; row < largest_[s].size(); ++row) {
     const double scaled = std::abs(innovation.e[row] / innovation.sd[row]);
-    if (scaled > largest_[s][row].e) largest_[s][row] = {scaled, innovation.t};
+    Largest& largest = largest_[s][row];
+    if (scaled > largest.e) largest.e = scaled, largest.t = innovation.t;
+    if (!std::isfinite(scaled) || !innovation.accepted) continue;
+    largest.scaled.push_back(scaled);
+    largest.offset.push_back(std::abs(innovation.e[row]));
   }
 }
 
@@ -53,6 +66,8 @@ void InnovationWatch::tell(EstimateSummary& summary) const {
       use.rms = c.rms;
       use.judged = of_filter_ && c.count >= kEnough;
       use.white = !use.judged || c.p_value > kCertain;
+      use.typical = usual_size(largest_[s][row].scaled);
+      use.off = usual_size(largest_[s][row].offset);
       use.largest = largest_[s][row].e;
       use.largest_t = largest_[s][row].t;
       summary.channels.push_back(use);

@@ -25,7 +25,8 @@ class InnovationWatch {
 
  private:
   struct Largest {
-    double e = 0, t = 0;  ///< in standard deviations
+    double e = 0, t = 0;                 ///< in standard deviations
+    std::vector<double> scaled, offset;  ///< all: |e| in standard deviations, and as it is
   };
 
   std::vector<filter::SensorInfo> sensors_;

@@ -37,9 +37,10 @@ LiveEstimator::LiveEstimator(Machine machine, const EstimateOptions& options, Es
   summary_.branches.assign(branches, 0);
 }
 
-Result<std::unique_ptr<LiveEstimator>> LiveEstimator::make(const Model& model, double t,
-                                                           const EstimateOptions& options) {
-  if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
+Result<std::unique_ptr<LiveEstimator>> LiveEstimator::make(const Model& model, double t, const EstimateOptions& given) {
+  if (Failure faults = check_options(given); !faults.diagnostics.empty()) return faults;
+  EstimateOptions options = given;
+  if (auto chosen = choose_formulation(model, options.machine); !chosen) return chosen.failure();
   if (model.sensors.empty()) {
     return Failure::bad_input({model.file, 0, 0}, "sensors: the model has none; docs/formats.md tells how to add one");
   }

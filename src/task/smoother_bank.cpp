@@ -5,11 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/filter/bank.hpp"
+
 namespace kinegraph::task {
 namespace {
 
 constexpr double kPrune = 1e-6;     // against the best hypothesis of the branch
 constexpr double kAbandon = 1e-12;  // a branch, against the best one
+constexpr int kPatience = 5;        // readings, before anything is given up
 
 }  // namespace
 
@@ -25,39 +28,52 @@ Result<std::unique_ptr<SmootherBank>> SmootherBank::make(const filter::StateSpac
   for (const Belief& start : starts) {
     auto smoother = FixedLagSmoother::make(space.clone(), start, options);
     if (!smoother) return smoother.failure();
-    bank->hypotheses_.push_back({*std::move(smoother), start.branch, 0, false});
+    bank->hypotheses_.push_back({*std::move(smoother), start.branch, 0, false, 0, 0});
   }
   if (auto weighed = bank->weigh(nullptr); !weighed) return weighed.failure();
   return bank;
 }
 
-// ln N(e; 0, H P Hᵀ + R) of what was given.
-double SmootherBank::log_likelihood(const Belief& belief, const Measurement& m) {
+// ln p(y) of what was given, by Laplace's approximation about the corrected state x ⊕ δ̂ (of a start that is hardly
+// known readings are far from linear); see filter::Kalman::look_back.
+SmootherBank::Evidence SmootherBank::evidence(const Belief& belief, const Measurement& m) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
+  constexpr int kLooks = 5;
   const filter::SensorInfo& sensor = space_->sensors()[m.sensor];
-  std::array<double, filter::kMostRows> predicted = {}, e = {};
-  if (!belief.P.allFinite()) return 0;  // nothing could be expected yet
-  if (!space_->predict(belief.t, belief.x.data(), belief.chart, m.sensor, predicted.data(), H_)) return kNone;
-  filter::innovation(sensor, m.y.data(), predicted.data(), e.data());
+  if (!belief.P.allFinite()) return {};  // nothing could be expected yet
   std::vector<int> given;
   for (std::size_t row = 0; row < sensor.channels.size(); ++row) {
-    if (!std::isnan(e[row])) given.push_back(static_cast<int>(row));
+    if (!std::isnan(m.y[row])) given.push_back(static_cast<int>(row));
   }
   const int n = static_cast<int>(given.size());
-  Eigen::MatrixXd H(n, H_.cols());
-  Eigen::VectorXd r(n), R(n);
-  for (int i = 0; i < n; ++i) {
-    H.row(i) = H_.row(given[i]);
-    r[i] = e[given[i]];
-    R[i] = std::pow(sensor.channels[given[i]].noise, 2);
+  Eigen::VectorXd delta = Eigen::VectorXd::Zero(belief.P.rows()), x = belief.x, e(n), R(n);
+  for (int i = 0; i < n; ++i) R[i] = std::pow(sensor.channels[given[i]].noise, 2);
+  Eigen::MatrixXd H(n, belief.P.rows());
+  const auto look = [&] {  // e = y − h(x ⊕ δ)
+    std::array<double, filter::kMostRows> predicted = {}, off = {};
+    if (!space_->retract(belief.t, belief.x.data(), belief.chart, delta.data(), x.data()) ||
+        !space_->predict(belief.t, x.data(), belief.chart, m.sensor, predicted.data(), H_)) {
+      return false;
+    }
+    filter::innovation(sensor, m.y.data(), predicted.data(), off.data());
+    for (int i = 0; i < n; ++i) H.row(i) = H_.row(given[i]), e[i] = off[given[i]];
+    return e.allFinite() && H.allFinite();
+  };
+  if (!look()) return {kNone, 0, n};
+  double prior = 0, log_det = 0;  // |û|²
+  for (int k = 0; k < kLooks; ++k) {
+    const Eigen::VectorXd target = e + H * delta;
+    const Eigen::LLT<Eigen::MatrixXd> S(H * belief.P * H.transpose() + Eigen::MatrixXd(R.asDiagonal()));
+    if (S.info() != Eigen::Success) return {kNone, 0, n};
+    const Eigen::VectorXd before = delta;
+    delta = belief.P * (H.transpose() * S.solve(target));
+    prior = target.dot(S.solve(target)) - (target - H * delta).cwiseAbs2().cwiseQuotient(R).sum();
+    log_det = S.matrixLLT().diagonal().array().log().sum();
+    if (!look()) return {kNone, 0, n};
+    if ((delta - before).norm() <= 1e-6 * delta.norm()) break;
   }
-  const Eigen::MatrixXd S = H * belief.P * H.transpose() + Eigen::MatrixXd(R.asDiagonal());
-  const Eigen::LLT<Eigen::MatrixXd> cholesky(S);
-  if (cholesky.info() != Eigen::Success) return kNone;
-  const Eigen::VectorXd white = cholesky.matrixL().solve(r);
-  const double log_det = cholesky.matrixLLT().diagonal().array().log().sum();
-  const double value = -0.5 * white.squaredNorm() - log_det;
-  return std::isfinite(value) ? value : kNone;
+  const double cost = prior + e.cwiseAbs2().cwiseQuotient(R).sum(), value = -0.5 * cost - log_det;
+  return {std::isfinite(value) ? value : kNone, cost, n};
 }
 
 Result<std::monostate> SmootherBank::advance(double t) {
@@ -92,14 +108,23 @@ Result<std::monostate> SmootherBank::push(const Measurement& m) {
   for (std::size_t i = 0; i < hypotheses_.size(); ++i) {
     Hypothesis& h = hypotheses_[i];
     const bool late = m.t < h.smoother->t();  // it is taken in, but decides nothing
-    const double likely = late ? 0 : log_likelihood(h.smoother->belief(), m);
-    h.smoother->on_innovation = i == best_ ? on_innovation : nullptr;
+    const Evidence likely = late ? Evidence{} : evidence(h.smoother->belief(), m);
+    h.smoother->on_innovation = nullptr;
+    if (i == best_ && on_innovation) {
+      h.smoother->on_innovation = [&](Innovation told) {
+        if (likely.rows > 0) told.nis = likely.nis;
+        on_innovation(told);
+      };
+    }
     if (auto pushed = h.smoother->push(m); !pushed) {
       h.lost = true;
       failures.push_back(pushed.failure());
     }
-    h.log_weight += likely;
+    h.smoother->on_innovation = nullptr;
+    h.log_weight += likely.log_likelihood;
+    h.nis += likely.nis, h.rows += likely.rows;
   }
+  ++readings_;
   return weigh(failures.empty() ? nullptr : &failures.front());
 }
 
@@ -107,22 +132,29 @@ Result<std::monostate> SmootherBank::push(const Measurement& m) {
 Result<std::monostate> SmootherBank::weigh(const Failure* why) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   double most = kNone;
-  std::vector<double> best_of(probability_.size(), kNone);
+  const Hypothesis* first = nullptr;
+  std::vector<const Hypothesis*> best_of(probability_.size(), nullptr);
   for (Hypothesis& h : hypotheses_) {
     if (h.lost) h.log_weight = kNone;
-    best_of[h.branch] = std::max(best_of[h.branch], h.log_weight);
+    if (!best_of[h.branch] || h.log_weight > best_of[h.branch]->log_weight) best_of[h.branch] = &h;
+    if (!first || h.log_weight > first->log_weight) first = &h;
     most = std::max(most, h.log_weight);
   }
   if (!std::isfinite(most)) {
     return why ? *why : Failure::no_answer("no hypothesis of the start agrees with the readings");
   }
+  const auto hopeless = [](const Hypothesis& h, const Hypothesis& beside, double ratio) {
+    return h.log_weight < beside.log_weight + std::log(ratio) * filter::misfit(beside.nis, beside.rows);
+  };
+  std::vector<char> given_up;
+  for (const Hypothesis& h : hypotheses_) {
+    given_up.push_back(h.lost || (readings_ > kPatience &&
+                                  (hopeless(h, *best_of[h.branch], kPrune) || hopeless(h, *first, kAbandon))));
+  }
   std::fill(probability_.begin(), probability_.end(), 0.0);
-  for (Hypothesis& h : hypotheses_) {
-    if (h.log_weight < best_of[h.branch] + std::log(kPrune) || h.log_weight < most + std::log(kAbandon)) {
-      h.log_weight = kNone;
-      continue;
-    }
-    h.log_weight -= most;
+  for (std::size_t i = 0; i < hypotheses_.size(); ++i) {
+    Hypothesis& h = hypotheses_[i];
+    h.log_weight = given_up[i] ? kNone : h.log_weight - most;
     probability_[h.branch] += std::exp(h.log_weight);
   }
   std::erase_if(hypotheses_, [](const Hypothesis& h) { return !std::isfinite(h.log_weight); });

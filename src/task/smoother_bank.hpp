@@ -8,8 +8,8 @@
 namespace kinegraph::task {
 
 /// One fixed-lag smoother per hypothesis of the start, weighed by how probable each made the readings, as filter::Bank
-/// does with Kalman filters. Hypotheses far less probable than the best of their branch are given up; the time of a
-/// push is bounded by their number, which only falls.
+/// does with Kalman filters; what is given up follows the same rule. Hypotheses far less probable than the best of
+/// their branch are given up; the time of a push is bounded by their number, which only falls.
 class SmootherBank final : public filter::Estimator {
  public:
   static Result<std::unique_ptr<SmootherBank>> make(const filter::StateSpace& space,
@@ -28,9 +28,14 @@ class SmootherBank final : public filter::Estimator {
     std::unique_ptr<filter::FixedLagSmoother> smoother;
     int branch = 0;
     double log_weight = 0;
-    bool lost = false;  ///< could not follow the motion
+    bool lost = false;         ///< could not follow the motion
+    double nis = 0, rows = 0;  ///< summed over its readings
   };
-  double log_likelihood(const filter::Belief& belief, const filter::Measurement& measurement);
+  struct Evidence {
+    double log_likelihood = 0, nis = 0;
+    int rows = 0;
+  };
+  Evidence evidence(const filter::Belief& belief, const filter::Measurement& measurement);
   Result<std::monostate> weigh(const Failure* why);
 
   std::unique_ptr<filter::StateSpace> space_;
@@ -38,6 +43,7 @@ class SmootherBank final : public filter::Estimator {
   std::vector<double> probability_;
   std::size_t best_ = 0;
   double t_ = 0;
+  int readings_ = 0;
   Eigen::MatrixXd H_;
 };
 
