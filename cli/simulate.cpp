@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -236,13 +237,20 @@ Summary begin_summary(const std::string& model, const task::SimulateSummary& fou
   return summary;
 }
 
+void add_assembly(const task::SimulateSummary& found, Summary& summary) {
+  summary.add("assembly_moved", found.assembly_moved,
+              found.assembly_moved > 0 ? "drawing moved to assemble it, by" : "", "m");
+}
+
 void add_energy(const task::SimulateSummary& found, Summary& summary) {
   summary.add("energy_start", found.energy_start, "energy at the start", "J")
       .add("energy_end", found.energy_end, "energy at the end", "J")
       .add("kinetic_start", found.kinetic_start, "kinetic energy at the start", "J")
       .add("kinetic_max", found.kinetic_max, "kinetic energy, largest", "J")
       .add("energy_error", found.energy_error, "energy error", "J")
-      .add("energy_drift", found.energy_drift, "… over the kinetic energy");
+      .add("energy_drift", found.energy_drift, std::isnan(found.energy_drift) ? "" : "… over kinetic energy or work")
+      .add("energy_worst_t", found.energy_worst_t, "")
+      .add("divided_steps", found.divided_steps, found.divided_steps > 0 ? "steps taken in parts" : "");
 }
 
 Summary summarize(const std::string& model, const task::SimulateSummary& found) {
@@ -261,7 +269,8 @@ Summary summarize(const std::string& model, const task::SimulateSummary& found) 
   summary.add("singular_passes", found.singular_passes, "singular positions passed")
       .add("repivots", found.repivots, "new pivot orders")
       .add("coordinate_changes", found.coordinate_changes, "new independent sets");
-  return summary;
+  add_assembly(found, summary);
+  return summary.add("warnings", found.warnings, "");
 }
 
 Summary summarize_robot(const std::string& model, const task::SimulateSummary& found) {
@@ -286,6 +295,10 @@ Summary summarize_robot(const std::string& model, const task::SimulateSummary& f
     summary.add("momentum_error", found.momentum_error, "momentum error", "N s")
         .add("angular_momentum_error", found.angular_momentum_error, "angular momentum error", "N m s");
   }
+  if (found.shapes_pass) {
+    summary.add("contacts", std::string("none: shapes touch with --formulation maximal only"), "contacts");
+  }
+  add_assembly(found, summary);
   summary.add("limits_exceeded", found.limits_exceeded, "").add("warnings", found.warnings, "");
   for (const std::string& limit : found.limits_exceeded) summary.add_text("  limit passed   " + limit + "\n");
   return summary;
@@ -309,6 +322,7 @@ Summary summarize_maximal(const std::string& model, const task::SimulateSummary&
         .add("contacts_max", found.contacts_max, "contacts at once, at most")
         .add("penetration_max", found.penetration_max, "deepest penetration", "m");
   }
+  add_assembly(found, summary);
   return summary.add("warnings", found.warnings, "");
 }
 

@@ -87,7 +87,7 @@ class Sweep final : public Verb {
   Done finish(const ensemble::Study& study, const SweepCases& cases, ensemble::Journal& journal, OutputFile& table,
               ProgressBar& bar);
   Summary summarize(const ensemble::Study& study, const ensemble::Journal& journal,
-                    const std::vector<Spread>& spreads) const;
+                    const ensemble::TableSummary& table) const;
 
   std::string case_, progress_;
   bool restart_ = false, paths_ = false;
@@ -151,7 +151,8 @@ Sweep::Files Sweep::files() const {
 }
 
 Summary Sweep::summarize(const ensemble::Study& study, const ensemble::Journal& journal,
-                         const std::vector<Spread>& spreads) const {
+                         const ensemble::TableSummary& table) const {
+  const std::vector<Spread>& spreads = table.spreads;
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < spreads.size(); ++i) outputs.push_back(to_json(study.outputs[i], spreads[i]));
   const auto fresh = static_cast<double>(journal.finished() - journal.resumed());
@@ -161,13 +162,19 @@ Summary Sweep::summarize(const ensemble::Study& study, const ensemble::Journal& 
       .add("design", std::string(to_string(study.design)), study.distributions() > 0 ? "design" : "")
       .add("cases", journal.cases(), "cases")
       .add("failed", journal.failed(), "failed")
+      .add("warned", table.warned, "")
       .add("resumed", journal.resumed(), journal.resumed() > 0 ? "finished before" : "")
       .add("processes", processes_, processes_ > 1 ? "processes" : "")
       .add("threads", threads_, "threads")
       .add("wall_s", wall_s_, "computed in", "s")
       .add("rate", wall_s_ > 0 ? fresh / wall_s_ : 0.0, "rate", "cases/s")
       .add("outputs", outputs, "");
-  return summary.add_text(spread_table(study, spreads));
+  summary.add_text(spread_table(study, spreads));
+  if (table.warned > 0) {
+    summary.add_text(fmt::format("\n  {} case{} with warnings: the first is case {}: {}\n", table.warned,
+                                 table.warned == 1 ? "" : "s", table.first, table.warning));
+  }
+  return summary;
 }
 
 /// Without a journal the study is tried first: nothing is written where it cannot do.
@@ -215,10 +222,10 @@ ensemble::SweepOptions Sweep::options(const ensemble::Study& study, SweepCases& 
 
 Done Sweep::finish(const ensemble::Study& study, const SweepCases& cases, ensemble::Journal& journal, OutputFile& table,
                    ProgressBar& bar) {
-  const auto spreads = ensemble::write_table(table, study, cases.design(), journal,
+  const auto written = ensemble::write_table(table, study, cases.design(), journal,
                                              [&](double share) { return bar.show(share, "writing the table"); });
-  if (!spreads) return spreads.failure();
-  Summary summary = summarize(study, journal, *spreads);
+  if (!written) return written.failure();
+  Summary summary = summarize(study, journal, *written);
   const std::string& file = table.path();
   if (!common_.json.empty()) {
     if (Done done = write_file(common_.json, summary.json()); !done) return done;
@@ -226,7 +233,7 @@ Done Sweep::finish(const ensemble::Study& study, const SweepCases& cases, ensemb
   journal.remove();
   if (file != "-") {
     summary.add_text(fmt::format("  wrote {}: {} rows, {} columns\n", file, journal.cases(),
-                                 3 + study.vary.size() + study.outputs.size() + (study.repetitions > 1) -
+                                 4 + study.vary.size() + study.outputs.size() + (study.repetitions > 1) -
                                      static_cast<std::size_t>(ensemble::names_seed(study)) + 1));
   }
   return file == "-" || common_.json == "-" ? Done(std::monostate{}) : print(summary.text());

@@ -120,6 +120,10 @@ Result<Outcome> SweepCases::run(std::uint64_t number, Embedding& found, Failure&
     outcome.status = failure.exit_status();
     outcome.error = one_line(failure);
   }
+  if (const auto warnings = found.summary.find("warnings"); warnings != found.summary.end() && warnings->is_array()) {
+    outcome.warnings = static_cast<std::uint32_t>(warnings->size());
+    if (outcome.warnings > 0 && warnings->front().is_string()) outcome.warning = warnings->front().get<std::string>();
+  }
   for (const ensemble::StudyOutput& output : study_.outputs) {
     outcome.cells.push_back(ensemble::extract(found.summary, found.trajectory, output.path.text).cell);
   }

@@ -16,7 +16,7 @@
 namespace kinegraph::ensemble {
 namespace {
 
-constexpr std::string_view kMagic = "kinegraph sweep 1\n";
+constexpr std::string_view kMagic = "kinegraph sweep 2\n";
 constexpr std::size_t kFrame = sizeof(std::uint32_t) + sizeof(std::uint64_t);  // length, checksum
 constexpr std::uint32_t kLongest = 64 << 20;                                   // bytes of a record
 constexpr std::size_t kPiece = 1 << 16;                                        // read at once

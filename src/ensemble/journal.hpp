@@ -14,7 +14,7 @@ namespace kinegraph::ensemble {
 /// and checksum, so that whatever ends the program, all but the last one are whole; a torn end is dropped when the
 /// journal is opened again. Its head holds the study's content: another study is refused.
 ///
-///     "kinegraph sweep 1\n"   { length u32, checksum u64, bytes }  head, then one per case
+///     "kinegraph sweep 2\n"   { length u32, checksum u64, bytes }  head, then one per case
 class Journal {
  public:
   /// Opens or begins a journal. `content` as Study::content(), with what else decides about results. `restart`: what

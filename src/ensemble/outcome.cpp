@@ -36,6 +36,8 @@ std::string encode(const Outcome& outcome) {
   put(bytes, outcome.number);
   put(bytes, static_cast<std::int32_t>(outcome.status));
   put_text(bytes, outcome.error);
+  put(bytes, outcome.warnings);
+  put_text(bytes, outcome.warning);
   put(bytes, static_cast<std::uint32_t>(outcome.cells.size()));
   for (const Cell& cell : outcome.cells) {
     put(bytes, cell.kind);
@@ -49,7 +51,8 @@ std::optional<Outcome> decode(std::string_view bytes) {
   Outcome outcome;
   std::int32_t status = 0;
   std::uint32_t cells = 0;
-  if (!take(bytes, outcome.number) || !take(bytes, status) || !take_text(bytes, outcome.error) || !take(bytes, cells) ||
+  if (!take(bytes, outcome.number) || !take(bytes, status) || !take_text(bytes, outcome.error) ||
+      !take(bytes, outcome.warnings) || !take_text(bytes, outcome.warning) || !take(bytes, cells) ||
       cells > bytes.size()) {
     return {};
   }

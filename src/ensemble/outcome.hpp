@@ -26,7 +26,9 @@ struct Outcome {
   std::uint64_t number = 0;  ///< of the case
   int status = 0;            ///< as the exit status of the command would be
   std::string error;         ///< one line; empty if it went well
-  std::vector<Cell> cells;   ///< one per output
+  std::uint32_t warnings = 0;
+  std::string warning;      ///< the first of them
+  std::vector<Cell> cells;  ///< one per output
 
   bool operator==(const Outcome&) const = default;
 };

@@ -52,7 +52,7 @@ class StudyReader {
   /// The names of the table's columns: each once.
   void columns() {
     const auto own = [](const std::string& name) {
-      constexpr std::string_view kOwn[] = {"case", "seed", "repetition", "status", "error"};
+      constexpr std::string_view kOwn[] = {"case", "seed", "repetition", "status", "error", "warnings"};
       return std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn);
     };
     for (const StudyOutput& output : study_.outputs) {

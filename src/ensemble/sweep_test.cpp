@@ -46,6 +46,10 @@ class SweepTest : public testing::Test {
       made.status = 1;
       made.error = "no assembly, \"P1\" is off";
     }
+    if (k % 7 == 3) {
+      made.warnings = 2;
+      made.warning = "case " + std::to_string(k) + " drifts";
+    }
     made.cells = {made.status ? Cell{} : Cell::of(std::sin(std::stod(design_.at(k).values[0]))),
                   Cell::of(std::string("a,b"))};
     return made;
@@ -56,7 +60,8 @@ class SweepTest : public testing::Test {
     Result<OutputFile> file = OutputFile::create(path);
     const auto written = write_table(*file, study_, design_, journal, {});
     EXPECT_TRUE(written) << written.failure().to_string();
-    spreads_ = written ? *written : std::vector<Spread>();
+    written_ = written ? *written : TableSummary();
+    spreads_ = written_.spreads;
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), {}};
   }
@@ -76,6 +81,7 @@ class SweepTest : public testing::Test {
   Design design_;
   fs::path folder_;
   std::vector<Spread> spreads_;
+  TableSummary written_;
 };
 
 TEST_F(SweepTest, TheTableDoesNotDependOnThreads) {
@@ -83,8 +89,16 @@ TEST_F(SweepTest, TheTableDoesNotDependOnThreads) {
   EXPECT_EQ(one, run(2));
   EXPECT_EQ(one, run(5));
   EXPECT_EQ(std::count(one.begin(), one.end(), '\n'), 301);
-  EXPECT_EQ(one.substr(0, one.find('\n')), "case,seed,a,b,mass,\"a, b\",status,error");
-  EXPECT_NE(one.find(",,\"a,b\",1,\"no assembly, \"\"P1\"\" is off\"\n"), std::string::npos);
+  EXPECT_EQ(one.substr(0, one.find('\n')), "case,seed,a,b,mass,\"a, b\",status,error,warnings");
+  EXPECT_NE(one.find(",,\"a,b\",1,\"no assembly, \"\"P1\"\" is off\",0\n"), std::string::npos);
+}
+
+TEST_F(SweepTest, CountsTheCasesWithWarnings) {
+  const std::string text = run(3);
+  EXPECT_EQ(written_.warned, 43U);  // 3, 10, …, 297 of 300
+  EXPECT_EQ(written_.first, 3U);
+  EXPECT_EQ(written_.warning, "case 3 drifts");
+  EXPECT_NE(text.find("\"a,b\",0,,2\n"), std::string::npos);
 }
 
 TEST_F(SweepTest, TellsHowOutputsSpread) {

@@ -26,7 +26,7 @@ std::string header(const Study& study) {
   if (study.repetitions > 1) line += ",repetition";
   for (const Varied& varied : study.vary) line += "," + field(varied.written());
   for (const StudyOutput& output : study.outputs) line += "," + field(output.name);
-  return line + ",status,error\n";
+  return line + ",status,error,warnings\n";
 }
 
 std::string row(const Study& study, const Case& of, const Outcome& outcome) {
@@ -37,7 +37,7 @@ std::string row(const Study& study, const Case& of, const Outcome& outcome) {
   for (std::size_t i = 0; i < study.outputs.size(); ++i) {
     line += "," + (i < outcome.cells.size() ? field(outcome.cells[i]) : std::string());
   }
-  return line + fmt::format(",{},{}\n", outcome.status, field(outcome.error));
+  return line + fmt::format(",{},{},{}\n", outcome.status, field(outcome.error), outcome.warnings);
 }
 
 }  // namespace
@@ -49,15 +49,20 @@ bool names_seed(const Study& study) {
                      [](const Varied& varied) { return varied.option && varied.name.text == "seed"; });
 }
 
-Result<std::vector<Spread>> write_table(OutputFile& file, const Study& study, const Design& design, Journal& journal,
-                                        const Progress& progress) {
+Result<TableSummary> write_table(OutputFile& file, const Study& study, const Design& design, Journal& journal,
+                                 const Progress& progress) {
   constexpr std::uint64_t kRowsPerReport = 4096;
   std::vector<Moments> moments(study.outputs.size());
+  TableSummary summary;
   file.write(header(study));
   for (std::uint64_t k = 0; k < design.cases() && !file.failed(); ++k) {
     const std::optional<Outcome> outcome = journal.read(k);
     if (!outcome) return Failure::internal(fmt::format("case {} is not in the journal", k));
     file.write(row(study, design.at(k), *outcome));
+    if (outcome->warnings > 0 && summary.warned++ == 0) {
+      summary.first = k;
+      summary.warning = outcome->warning;
+    }
     for (std::size_t i = 0; i < std::min(moments.size(), outcome->cells.size()); ++i) {
       if (outcome->cells[i].kind == Cell::Kind::number) moments[i].add(outcome->cells[i].number);
     }
@@ -66,11 +71,10 @@ Result<std::vector<Spread>> write_table(OutputFile& file, const Study& study, co
       return Failure::interrupted();
     }
   }
-  std::vector<Spread> spreads;
-  for (const Moments& m : moments) spreads.push_back(m.spread());
-  if (const auto found = find_percentiles(journal, spreads); !found) return found.failure();
+  for (const Moments& m : moments) summary.spreads.push_back(m.spread());
+  if (const auto found = find_percentiles(journal, summary.spreads); !found) return found.failure();
   if (const auto done = file.finish(); !done) return done.failure();
-  return spreads;
+  return summary;
 }
 
 }  // namespace kinegraph::ensemble

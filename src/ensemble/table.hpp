@@ -7,11 +7,18 @@
 
 namespace kinegraph::ensemble {
 
+/// What a table shows at a glance.
+struct TableSummary {
+  std::vector<Spread> spreads;  ///< of the outputs
+  std::uint64_t warned = 0;     ///< cases with warnings
+  std::uint64_t first = 0;      ///< the first of these, and its first warning
+  std::string warning;
+};
+
 /// The table of a finished sweep: a row per case, in their order, whatever the order in which they came. Columns: case,
-/// seed, repetition (where there are several), what is varied, the outputs, status, error. Returns how the outputs
-/// spread.
-Result<std::vector<Spread>> write_table(OutputFile& file, const Study& study, const Design& design, Journal& journal,
-                                        const Progress& progress);
+/// seed, repetition (where there are several), what is varied, the outputs, status, error, warnings (how many).
+Result<TableSummary> write_table(OutputFile& file, const Study& study, const Design& design, Journal& journal,
+                                 const Progress& progress);
 
 /// Whether the study itself says which seed the verb gets.
 bool names_seed(const Study& study);

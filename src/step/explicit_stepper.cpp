@@ -23,6 +23,15 @@ bool ExplicitStepper::start(double t, const double* q, const double* v) {
   return acceleration_.solve(q_.data(), v_.data(), t_, u_.data(), a_.data(), lambda_.data());
 }
 
+bool ExplicitStepper::resume(double h, long k, const double* q, const double* v) {
+  steps_ = k;
+  t_ = start_ + steps_ * h;
+  std::copy(q, q + q_.size(), q_.begin());
+  std::copy(v, v + v_.size(), v_.begin());
+  input_(t_, u_.data());
+  return acceleration_.solve(q_.data(), v_.data(), t_, u_.data(), a_.data(), lambda_.data());
+}
+
 // kᵢ = f(t + cᵢ h, x + h Σⱼ aᵢⱼ kⱼ),   x⁺ = x + h Σᵢ bᵢ kᵢ.   k₁ is the acceleration kept from the step before.
 bool ExplicitStepper::advance(double h) {
   const int n = static_cast<int>(q_.size());

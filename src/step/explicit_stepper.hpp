@@ -21,6 +21,9 @@ class ExplicitStepper {
   bool start(double t, const double* q, const double* v);
   bool advance(double h);  ///< the same h every time: t is a multiple of it, without the rounding of a sum
 
+  /// Goes on from the k-th step of h, its state found elsewhere.
+  bool resume(double h, long k, const double* q, const double* v);
+
   double t() const { return t_; }
   const std::vector<double>& q() const { return q_; }
   const std::vector<double>& v() const { return v_; }

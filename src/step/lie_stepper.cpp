@@ -60,15 +60,34 @@ bool LieStepper::start(double t, const double* q, const double* v) {
   return field_.rates(t_, q_.data(), v_.data(), a_.data(), extra_rate_.data()) && finite(a_);
 }
 
+void LieStepper::save(State& state) const {
+  state.t = t_, state.start = start_, state.h = h_, state.steps = steps_;
+  state.q = q_, state.v = v_, state.a = a_, state.extra = extra_, state.extra_rate = extra_rate_;
+}
+
+void LieStepper::restore(const State& state) {
+  t_ = state.t, start_ = state.start, h_ = state.h, steps_ = state.steps;
+  q_ = state.q, v_ = state.v, a_ = state.a, extra_ = state.extra, extra_rate_ = state.extra_rate;
+}
+
+void LieStepper::join(const State& before, double h) {
+  t_ = before.t, start_ = before.start, h_ = before.h, steps_ = before.steps;
+  count(h);
+  t_ = start_ + ++steps_ * h;
+}
+
+void LieStepper::count(double h) {
+  if (h == h_) return;
+  start_ = t_;
+  steps_ = 0;
+  h_ = h;
+}
+
 bool LieStepper::advance(double h) {
   field_.begin_step(q_.data());
   iterations_ = 0;
   unsettled_ = -1;
-  if (h != h_) {
-    start_ = t_;
-    steps_ = 0;
-    h_ = h;
-  }
+  count(h);
   const bool taken = scheme_.kind == Scheme::Kind::symplectic_euler    ? take_symplectic_euler(h)
                      : scheme_.kind == Scheme::Kind::implicit_midpoint ? take_implicit_midpoint(h)
                                                                        : take_stages(h);

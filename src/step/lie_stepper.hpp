@@ -50,6 +50,17 @@ class LieStepper {
   bool start(double t, const double* q, const double* v);
   bool advance(double h);  ///< while h stays the same, t is a multiple of it, without the rounding of a sum
 
+  /// A state to come back to.
+  struct State {
+    double t = 0, start = 0, h = 0;
+    long steps = 0;
+    std::vector<double> q, v, a, extra, extra_rate;
+  };
+  void save(State& state) const;
+  void restore(const State& state);
+  /// After parts of a step of h from `before`: they are that step.
+  void join(const State& before, double h);
+
   double t() const { return t_; }
   const std::vector<double>& q() const { return q_; }
   const std::vector<double>& v() const { return v_; }
@@ -62,6 +73,7 @@ class LieStepper {
   int iterations() const { return iterations_; }  ///< of the last step; none where the scheme is explicit
 
  private:
+  void count(double h);
   bool take_stages(double h);
   bool take_symplectic_euler(double h);
   bool take_implicit_midpoint(double h);

@@ -31,7 +31,19 @@ EnergyWatch::EnergyWatch(const Model& model, std::shared_ptr<const natural::Syst
   conservative_force_.resize(system_->coordinates());
   phi_.resize(system_->constraints());
   phi_q_.resize(system_->jacobian_pattern().size());
+  for (const PlanarBody& body : model.bodies) weight_ += body.mass;
+  weight_ *= model.gravity.norm() * system_->typical_length();
 }
+
+double EnergyWatch::scale() const {
+  const Sample& last = past_[3];
+  const double work = (proposed_.t - last.t) / 2 * (last.power + proposed_.power);
+  const double exchanged = std::abs(proposed_.potential() - last.potential()) + std::abs(work);
+  const double available = std::abs(last.energy) + weight_ + std::fmax(0, work);
+  return balance_.scale_on_the_way(last.kinetic, exchanged, available, weight_);
+}
+
+double EnergyWatch::rounding() const { return 1e-12 * (weight_ + std::abs(past_[3].energy)); }
 
 double EnergyWatch::power(const double* q, const double* v, const double* lambda, const double* u, double t) {
   if (!conservative_) return 0;
@@ -46,40 +58,62 @@ double EnergyWatch::power(const double* q, const double* v, const double* lambda
   return p;
 }
 
+EnergyWatch::Sample EnergyWatch::measure(const double* q, const double* v, const double* lambda, const double* u,
+                                         double t) {
+  const double kinetic = system_->kinetic_energy(v);
+  return {t, kinetic + system_->potential_energy(q), kinetic, power(q, v, lambda, u, t)};
+}
+
 void EnergyWatch::start(const double* q, const double* v, const double* lambda, const double* u, double t) {
-  kinetic_start_ = kinetic_max_ = system_->kinetic_energy(v);
-  start_ = kinetic_start_ + system_->potential_energy(q);
-  std::fill(std::begin(energy_), std::end(energy_), start_);
-  std::fill(std::begin(power_), std::end(power_), power(q, v, lambda, u, t));
-  work_ = error_ = 0;
+  const Sample first = measure(q, v, lambda, u, t);
+  std::fill(std::begin(past_), std::end(past_), first);
+  balance_.start(first.energy, first.kinetic);
+  work_ = 0;
   samples_ = 1;
 }
 
-void EnergyWatch::close(double work, double energy) {
+void EnergyWatch::close(double work, const Sample& at) {
   work_ += work;
-  error_ = std::max(error_, std::abs(energy - start_ - work_));
+  balance_.add(at.t, at.energy, at.kinetic, work_);
+}
+
+// ΔE − ∫P: from the last three samples, h/12 (−1 8 5), where they are even; else h/2 (1 1).
+double EnergyWatch::propose(const double* q, const double* v, const double* lambda, const double* u, double t) {
+  proposed_ = measure(q, v, lambda, u, t);
+  const Sample &last = past_[3], &before = past_[2];
+  const double h = t - last.t;
+  const bool even = samples_ > 1 && std::abs(h - step_) < 1e-6 * step_;
+  const double work =
+      even ? h / 12 * (-before.power + 8 * last.power + 5 * proposed_.power) : h / 2 * (last.power + proposed_.power);
+  return proposed_.energy - last.energy - work;
 }
 
 // ∫ over one step: the outer ones of the motion from h/12 (5 8 −1), the others from h/24 (−1 13 13 −1).
-void EnergyWatch::add(const double* q, const double* v, const double* lambda, const double* u, double t) {
-  const double kinetic = system_->kinetic_energy(v);
-  kinetic_max_ = std::max(kinetic_max_, kinetic);
-  std::rotate(std::begin(power_), std::begin(power_) + 1, std::end(power_));
-  std::rotate(std::begin(energy_), std::begin(energy_) + 1, std::end(energy_));
-  energy_[3] = kinetic + system_->potential_energy(q);
+void EnergyWatch::take() {
+  balance_.see_kinetic(proposed_.kinetic);
+  std::rotate(std::begin(past_), std::begin(past_) + 1, std::end(past_));
+  past_[3] = proposed_;
   ++samples_;
-  if (!conservative_) return close(0, energy_[3]);
-  power_[3] = power(q, v, lambda, u, t);
-  const double* p = power_;
-  if (samples_ == 3) close(step_ / 12 * (5 * p[1] + 8 * p[2] - p[3]), energy_[2]);
-  if (samples_ > 3) close(step_ / 24 * (-p[0] + 13 * p[1] + 13 * p[2] - p[3]), energy_[2]);
+  if (!conservative_) return close(0, past_[3]);
+  const Sample* s = past_;
+  if (samples_ == 3) close(step_ / 12 * (5 * s[1].power + 8 * s[2].power - s[3].power), s[2]);
+  if (samples_ > 3) close(step_ / 24 * (-s[0].power + 13 * s[1].power + 13 * s[2].power - s[3].power), s[2]);
+}
+
+void EnergyWatch::take_part() {
+  finish();
+  close((proposed_.t - past_[3].t) / 2 * (past_[3].power + proposed_.power), proposed_);
+  std::fill(std::begin(past_), std::end(past_), proposed_);
+  samples_ = 1;
 }
 
 void EnergyWatch::finish() {
   if (!conservative_ || samples_ < 2) return;
-  const double* p = power_;
-  const double last = samples_ > 2 ? step_ / 12 * (-p[1] + 8 * p[2] + 5 * p[3]) : step_ / 2 * (p[2] + p[3]);
-  close(last, energy_[3]);
+  const Sample* s = past_;
+  const double last = samples_ > 2 ? step_ / 12 * (-s[1].power + 8 * s[2].power + 5 * s[3].power)
+                                   : step_ / 2 * (s[2].power + s[3].power);
+  close(last, s[3]);
+  samples_ = 1;
 }
 
 }  // namespace kinegraph::task

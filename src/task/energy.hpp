@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kinegraph/mechanics/natural/system.hpp"
+#include "kinegraph/task/energy_verdict.hpp"
 
 namespace kinegraph::task {
 
@@ -12,30 +13,40 @@ namespace kinegraph::task {
 ///
 ///     error = T + V − (T₀ + V₀) − ∫ P dt,      P = q̇ᵀ(Q − Q_conservative + B u) − λᵀ Φ_q q̇
 ///
-/// The integral uses cubics through four samples, fourth order as the default integrator. Without such forces P is not
-/// evaluated at all.
+/// The integral uses cubics through four samples, fourth order as the default integrator; trapezoids in the parts of a
+/// step that is divided. Without such forces P is not evaluated at all.
 class EnergyWatch {
  public:
   EnergyWatch(const Model& model, std::shared_ptr<const natural::System> system, double step);
 
   void start(const double* q, const double* v, const double* lambda, const double* u, double t);
-  void add(const double* q, const double* v, const double* lambda, const double* u, double t);
-  void finish();  ///< after the last sample
+  /// Looks at a state after the last one taken: by how much (J) the energy does not balance in between. NaN: not
+  /// finite.
+  double propose(const double* q, const double* v, const double* lambda, const double* u, double t);
+  void take();       ///< what was proposed is the next sample of the grid
+  void take_part();  ///< what was proposed is the end of a part of a step
+  void finish();     ///< after the last sample
 
-  double start_energy() const { return start_; }
-  double end_energy() const { return energy_[3]; }
-  double kinetic_start() const { return kinetic_start_; }
-  double kinetic_max() const { return kinetic_max_; }
-  double error() const { return error_; }
+  const EnergyBalance& balance() const { return balance_; }
+  /// The energy that moves: so far, or on the way to what was proposed.
+  double scale() const;
+  double rounding() const;  ///< J: of the energy, where large terms cancel
 
  private:
+  struct Sample {
+    double t = 0, energy = 0, kinetic = 0, power = 0;
+
+    double potential() const { return energy - kinetic; }
+  };
+  Sample measure(const double* q, const double* v, const double* lambda, const double* u, double t);
   double power(const double* q, const double* v, const double* lambda, const double* u, double t);
-  void close(double work, double energy);
+  void close(double work, const Sample& at);
 
   std::shared_ptr<const natural::System> system_, conservative_;
-  double step_, start_ = 0, kinetic_start_ = 0, kinetic_max_ = 0, error_ = 0, work_ = 0;
-  double power_[4] = {}, energy_[4] = {};  // oldest first
-  long samples_ = 0;
+  double step_, work_ = 0, weight_ = 0;  // weight: J, Σ m |g| times the size
+  EnergyBalance balance_;
+  Sample past_[4], proposed_;  // oldest first
+  long samples_ = 0;           // of the grid, since the start or the last part of a step
   std::vector<double> force_, conservative_force_, phi_, phi_q_;
 };
 

@@ -18,9 +18,8 @@
 namespace kinegraph::task {
 namespace {
 
-constexpr double kNoMotion = 1e4;      // rad or m in one step: this is no motion any more
-constexpr double kEnergyDrift = 0.01;  // of the energy: beyond it the user is told
-constexpr double kGives = 0.01;        // rad: joints that give way by more are not held
+constexpr double kNoMotion = 1e4;  // rad or m in one step: this is no motion any more
+constexpr double kGives = 0.01;    // rad: joints that give way by more are not held
 
 Failure check_maximal_options(const SimulateOptions& o) {
   Failure faults{Failure::Kind::bad_input, {}};
@@ -145,7 +144,7 @@ class MaximalRun {
       const int at = mechanism_.freedoms()[f].position;
       if (at >= 0) state_.q_tree[at] = step().position()[static_cast<Eigen::Index>(f)];
     }
-    watch_.add(q_.data(), state_.q_tree.data(), before_.data(), after_.data(), step(), input_, grip_,
+    watch_.add(t, q_.data(), state_.q_tree.data(), before_.data(), after_.data(), step(), input_, grip_,
                touches_ ? &contact_ : nullptr);
     const bool kept = k % options_.every == 0 || k == steps_;
     if (kept) state_.set(mechanism_, t, options_.step, q_.data(), before_.data(), after_.data());
@@ -203,6 +202,7 @@ class MaximalRun {
     s.compliance = options_.compliance;
     s.relaxation = options_.relaxation > 0 ? options_.relaxation : 2 * options_.step;
     s.can_touch = touches_;
+    s.assembly_moved = start_.moved;
     s.loops = static_cast<int>(mechanism_.tree().loops().size());
     s.degrees_of_freedom = start_.mobility.freedoms - static_cast<int>(mechanism_.tree().robot().drives.size());
     s.redundant_constraints = start_.mobility.closure_equations - start_.mobility.rank;
@@ -224,10 +224,7 @@ class MaximalRun {
       s.warnings.push_back(fmt::format("{}{} pass through each other: nothing is known about contacts of such shapes",
                                        through.front(), more));
     }
-    if (s.energy_drift > kEnergyDrift) {
-      s.warnings.push_back(fmt::format("the energy is off by {:.2g} of the motion's: take a smaller step than {:g} s",
-                                       s.energy_drift, s.step));
-    }
+    warn_of_energy(s, true);
     if (s.closure_rad > kGives) {
       s.warnings.push_back(
           fmt::format("joints give way by up to {:.2g} rad: take a smaller --compliance or --step", s.closure_rad));
@@ -262,8 +259,12 @@ Result<MaximalStart> make_maximal_start(const Model& model, const SimulateOption
   if (!mechanism) return mechanism.failure();
   Result<SpatialStart> start = make_spatial_start(model, PlanarForces::kept);
   if (!start) return start.failure();
-  return MaximalStart{*mechanism, MaximalDrive(**mechanism, options.input), std::move(start->mobility),
-                      std::move(start->q), std::move(start->v)};
+  return MaximalStart{*mechanism,
+                      MaximalDrive(**mechanism, options.input),
+                      std::move(start->mobility),
+                      std::move(start->q),
+                      std::move(start->v),
+                      start->moved};
 }
 
 Result<SimulateResult> simulate_maximal(const Model& model, const SimulateOptions& options,

@@ -17,6 +17,7 @@ struct MaximalStart {
   MaximalDrive drive;
   SpatialMobility mobility;
   Eigen::VectorXd q_tree, v_tree;  ///< of the mechanism's tree
+  double moved = 0;                ///< as SpatialStart has it
 };
 Result<MaximalStart> make_maximal_start(const Model& model, const SimulateOptions& options);
 

@@ -83,24 +83,21 @@ double MaximalWatch::step_work(const double* q, const double* before, const doub
 
 // What acts in a step changes the velocity from half a step before to half a step after its knot: half of its work is
 // done there.
-void MaximalWatch::add(const double* q, const double* q_tree, const double* before, const double* after,
+void MaximalWatch::add(double t, const double* q, const double* q_tree, const double* before, const double* after,
                        const step::RegularizedStep& step, const step::StepInput& input,
                        const std::vector<maximal::Grip>& grip, const step::ContactStep* contacts) {
   const Eigen::Index n = middle_.size();
   middle_ = 0.5 * (Eigen::Map<const Eigen::VectorXd>(before, n) + Eigen::Map<const Eigen::VectorXd>(after, n));
   const maximal::Energy energy = maximal::energy_of(mechanism_, mechanism_.numbers(), q, middle_.data(), q_tree);
   now_ = energy.kinetic + energy.potential;
-  kinetic_max_ = std::max(kinetic_max_, energy.kinetic);
   const double work = step_work(q, before, after, step, input);
   if (!begun_) {
     begun_ = true;
-    start_ = now_;
-    kinetic_start_ = energy.kinetic;
+    balance_.start(now_, energy.kinetic);
   } else {
     work_ += 0.5 * (last_work_ + work);
   }
   last_work_ = work;
-  work_max_ = std::max(work_max_, std::abs(work_));
   double yielded = 0;
   for (std::size_t i = 0; i < angular_.size(); ++i) {
     const double force = step.impulses()[static_cast<Eigen::Index>(i)] / input.h;
@@ -120,19 +117,15 @@ void MaximalWatch::add(const double* q, const double* q_tree, const double* befo
     contacts_max_ = std::max(contacts_max_, pressing);
     if (pressing > 0) ++contact_steps_, touched_ = true;
   }
-  if (!touched_) error_ = std::max(error_, std::abs(now_ - start_ - work_));  // what impacts take is not measured
+  if (touched_) {  // what impacts take is not measured
+    balance_.pass(now_, energy.kinetic, work_);
+  } else {
+    balance_.add(t, now_, energy.kinetic, work_);
+  }
 }
 
 void MaximalWatch::tell(SimulateSummary& s) const {
-  s.energy_start = start_;
-  s.energy_end = now_;
-  s.kinetic_start = kinetic_start_;
-  s.kinetic_max = kinetic_max_;
-  s.work = work_;
-  s.energy_error = error_;
-  // A motion with no more energy than constraints take when they give way is none to be measured.
-  const double scale = std::max({kinetic_max_, work_max_, 1e-9 * std::abs(start_), 1e3 * yielded_max_});
-  s.energy_drift = scale > 0 ? error_ / scale : error_;
+  balance_.tell(s, yielded_max_);
   s.closure_m = gap_m_;
   s.closure_rad = gap_rad_;
   s.held_steps = held_;

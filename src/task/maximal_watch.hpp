@@ -5,6 +5,7 @@
 
 #include "kinegraph/mechanics/maximal/conversion.hpp"
 #include "kinegraph/step/contact_step.hpp"
+#include "kinegraph/task/energy_verdict.hpp"
 #include "kinegraph/task/simulate.hpp"
 
 namespace kinegraph::task {
@@ -16,7 +17,7 @@ class MaximalWatch {
   explicit MaximalWatch(const maximal::Mechanism& mechanism);
 
   /// After step.advance(q, before, input, grip, after). `contacts`: null where nothing can touch.
-  void add(const double* q, const double* q_tree, const double* before, const double* after,
+  void add(double t, const double* q, const double* q_tree, const double* before, const double* after,
            const step::RegularizedStep& step, const step::StepInput& input, const std::vector<maximal::Grip>& grip,
            const step::ContactStep* contacts);
   void tell(SimulateSummary& summary) const;
@@ -30,8 +31,8 @@ class MaximalWatch {
   std::vector<int> drive_row_;  // per freedom, −1: not driven
   Eigen::VectorXd middle_;
   bool begun_ = false, touched_ = false;
-  double start_ = 0, now_ = 0, kinetic_start_ = 0, kinetic_max_ = 0, work_ = 0, last_work_ = 0, work_max_ = 0,
-         error_ = 0;
+  EnergyBalance balance_;
+  double now_ = 0, work_ = 0, last_work_ = 0;
   double yielded_max_ = 0;  // J: largest energy of constraints that give way
   double gap_m_ = 0, gap_rad_ = 0, penetration_ = 0;
   long held_ = 0, contact_steps_ = 0;

@@ -69,6 +69,17 @@ void Motion::begin(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
   if (names_.z >= 0) quality_ = choice_.quality(q.data(), t, independent_);
 }
 
+void Motion::resume(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Eigen::VectorXd& a,
+                    const Eigen::VectorXd& lambda) {
+  const double quality = quality_, rate = margin_rate_;
+  const bool falling = falling_;
+  begin(t, q, v, a, lambda);
+  quality_ = quality;
+  margin_rate_ = rate;
+  falling_ = falling;
+  since_check_ = kCheckEvery;
+}
+
 // The second knot has no past to be extrapolated from: q and q̇ start on the parabola of the first.
 void Motion::predict_from_first(double h) {
   const auto taylor = [&](int x, int rate, int acceleration, int size) {

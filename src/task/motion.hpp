@@ -19,6 +19,9 @@ class Motion {
   /// Puts the start into knot 0.
   void begin(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Eigen::VectorXd& a,
              const Eigen::VectorXd& lambda);
+  /// Goes on from a state of the same motion that was found elsewhere: it becomes knot 0.
+  void resume(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Eigen::VectorXd& a,
+              const Eigen::VectorXd& lambda);
   /// Adds the knot at time t, its values extrapolated; with a middle, that at t − h/2.
   void advance(double t);
   ChainOutcome solve();

@@ -7,11 +7,13 @@
 
 #include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/step/explicit_stepper.hpp"
+#include "kinegraph/task/driver_jump.hpp"
 #include "kinegraph/task/energy.hpp"
 #include "kinegraph/task/input.hpp"
 #include "kinegraph/task/maximal_simulate.hpp"
-#include "kinegraph/task/motion.hpp"
+#include "kinegraph/task/natural_parts.hpp"
 #include "kinegraph/task/option_rules.hpp"
+#include "kinegraph/task/planar_drawing.hpp"
 #include "kinegraph/task/recorder.hpp"
 #include "kinegraph/task/spatial_simulate.hpp"
 #include "kinegraph/task/start.hpp"
@@ -73,19 +75,31 @@ class Run {
         system_(start.system),
         recorder_(model, start.system, options.reactions),
         energy_(model, start.system, options.step),
+        moved_(assembled_drawing(model).moved),
         phi_(start.system->constraints()) {
     result_.trajectory = Trajectory(recorder_.names());
     if (options.keep) result_.trajectory.reserve(static_cast<int>(steps / options.every + 2));
     if (options.begin) options.begin(recorder_.names());
   }
 
+  /// Whether the energy balances over the step to this state: then it may be taken.
+  bool balances(const double* q, const double* v, const double* lambda, const double* u, double t) {
+    const double unbalanced = energy_.propose(q, v, lambda, u, t);
+    return !division_.needed(unbalanced, energy_.scale(), energy_.rounding());
+  }
+  void take() { energy_.take(); }
+  /// The step from a state in parts, whose ends are taken. False: no motion was found, and nothing is taken.
+  bool divide(NaturalParts& parts, const NaturalState& from) {
+    EnergyWatch watch = energy_;
+    parts.begin(from, watch);
+    if (!division_.run(parts, energy_.scale(), energy_.rounding())) return false;
+    energy_ = std::move(watch);
+    return true;
+  }
+
   void sample(long k, const double* q, const double* v, const double* a, const double* lambda, const double* u,
               double t) {
-    if (k == 0) {
-      energy_.start(q, v, lambda, u, t);
-    } else {
-      energy_.add(q, v, lambda, u, t);
-    }
+    if (k == 0) energy_.start(q, v, lambda, u, t);
     SimulateSummary& s = result_.summary;
     system_->position(q, t, phi_.data(), nullptr);
     for (double p : phi_) s.constraint_max = std::max(s.constraint_max, std::abs(p));
@@ -109,12 +123,9 @@ class Run {
     s.steps = steps_;
     s.step_us = s.wall_s / steps_ * 1e6;
     s.iterations_mean = double(iterations) / steps_;
-    s.energy_start = energy_.start_energy();
-    s.energy_end = energy_.end_energy();
-    s.kinetic_start = energy_.kinetic_start();
-    s.kinetic_max = energy_.kinetic_max();
-    s.energy_error = energy_.error();
-    s.energy_drift = s.kinetic_max > 0 ? s.energy_error / s.kinetic_max : s.energy_error;
+    energy_.balance().tell(s);
+    s.assembly_moved = moved_;
+    s.divided_steps = division_.steps();
     s.degrees_of_freedom = mobility.degrees_of_freedom;
     s.redundant_constraints = static_cast<int>(mobility.redundant.size());
     s.formulation = options_.formulation;
@@ -123,6 +134,7 @@ class Run {
     s.window = options_.method == "smoother" ? options_.window : 0;
     s.step = options_.step;
     s.time = steps_ * options_.step;
+    warn_of_energy(s);
     return std::move(result_);
   }
 
@@ -134,6 +146,8 @@ class Run {
   std::shared_ptr<const natural::System> system_;
   Recorder recorder_;
   EnergyWatch energy_;
+  StepDivision division_;
+  double moved_;  // m: the drawing, to assemble it
   std::vector<double> phi_;
   SimulateResult result_;
 };
@@ -146,6 +160,21 @@ Failure no_convergence(double t, const Motion& motion, const ChainOutcome& outco
 
 void sample(Run& run, long k, Motion& m, int knot) {
   run.sample(k, m.q(knot), m.v(knot), m.a(knot), m.lambda(knot), m.u(knot), m.t(knot));
+}
+
+bool balances(Run& run, Motion& m, int knot) {
+  return run.balances(m.q(knot), m.v(knot), m.lambda(knot), m.u(knot), m.t(knot));
+}
+
+NaturalState state_at(const Start& start, Motion& m, int knot) {
+  const Eigen::Index n = start.q.size(), constraints = start.lambda.size();
+  using Map = Eigen::Map<const Eigen::VectorXd>;
+  return {m.t(knot), Map(m.q(knot), n), Map(m.v(knot), n), Map(m.a(knot), n), Map(m.lambda(knot), constraints)};
+}
+
+/// Whether the step is so exact that the energy tells where it is too long; others are taken as they are asked for.
+bool divides(const SimulateOptions& options) {
+  return options.weights == "hard" && (options.integrator.empty() || options.integrator == "hermite-simpson");
 }
 
 void describe(Run& run, const SimulateOptions& options, Motion& motion) {
@@ -161,13 +190,22 @@ Result<SimulateResult> smooth(Run& run, const Model& model, const Start& start, 
   Motion motion(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()),
                 static_cast<int>(std::min<long>(options.window, steps + 1)));
   motion.begin(0, start.q, start.v, start.a, start.lambda);
+  const bool exact = divides(options);
+  NaturalParts parts(start, graph_options(options, start.mobility), static_cast<int>(model.relative.size()));
   const auto begin = Clock::now();
   long iterations = 0;
   sample(run, 0, motion, 0);
   for (long k = 1; k <= steps; ++k) {
     motion.advance(run.time(k));
     const ChainOutcome outcome = motion.solve();
-    if (!outcome.converged) return no_convergence(run.time(k), motion, outcome);
+    const bool whole = outcome.converged && (balances(run, motion, motion.last()) || !exact);
+    if (!whole && exact && run.divide(parts, state_at(start, motion, motion.last() - 1))) {
+      const NaturalState& end = parts.state();
+      motion.resume(run.time(k), end.q, end.v, end.a, end.lambda);
+    } else {
+      if (!outcome.converged) return no_convergence(run.time(k), motion, outcome);
+      run.take();
+    }
     iterations += outcome.iterations;
     run.summary().iterations_max = std::max(run.summary().iterations_max, outcome.iterations);
     sample(run, k, motion, motion.last());
@@ -207,13 +245,17 @@ Result<SimulateResult> solve_batch(Run& run, const Model& model, const Start& st
                     "or a shorter time",
                     outcome.iterations, motion.worst(outcome), outcome.worst_residual));
   }
-  for (long k = 0; k <= steps; ++k) sample(run, k, motion, static_cast<int>(k));
+  for (long k = 0; k <= steps; ++k) {
+    if (k > 0) balances(run, motion, static_cast<int>(k)), run.take();
+    sample(run, k, motion, static_cast<int>(k));
+  }
   describe(run, options, motion);
   run.summary().iterations_max = outcome.iterations;
   return run.finish(begin, outcome.iterations * steps, start.mobility);
 }
 
-Result<SimulateResult> step_through(Run& run, const Start& start, const SimulateOptions& options, long steps) {
+Result<SimulateResult> step_through(Run& run, const Start& start, const SimulateOptions& options,
+                                    int relative_coordinates, long steps) {
   auto tableau = step::find_tableau(options.integrator.empty() ? "rk4" : options.integrator);
   if (!tableau) return tableau.failure();
   const natural::System& system = *start.system;
@@ -226,13 +268,30 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
                stepper.u().data(), stepper.t());
   };
   const auto begin = Clock::now();
-  bool fine = stepper.start(0, start.q.data(), start.v.data());
-  if (!fine) return Failure::no_answer("the accelerations at the start are not finite");
+  if (!stepper.start(0, start.q.data(), start.v.data())) {
+    return Failure::no_answer("the accelerations at the start are not finite");
+  }
   record(0);
-  for (long k = 1; k <= steps && fine; ++k) {
-    fine = stepper.advance(options.step);
-    if (!fine)
+  NaturalState before{0, start.q, start.v, start.a, start.lambda};
+  const auto remember = [](const std::vector<double>& from, Eigen::VectorXd& to) {
+    std::copy(from.begin(), from.end(), to.begin());
+  };
+  const bool exact = tableau->order >= 4;
+  NaturalParts parts(start, graph_options(options, start.mobility), relative_coordinates);
+  for (long k = 1; k <= steps; ++k) {
+    before.t = stepper.t();
+    remember(stepper.q(), before.q), remember(stepper.v(), before.v);
+    remember(stepper.a(), before.a), remember(stepper.lambda(), before.lambda);
+    const bool fine = stepper.advance(options.step);
+    const bool whole = fine && (run.balances(stepper.q().data(), stepper.v().data(), stepper.lambda().data(),
+                                             stepper.u().data(), stepper.t()) ||
+                                !exact);
+    const bool divided = !whole && exact && run.divide(parts, before);
+    const bool done = divided ? stepper.resume(options.step, k, parts.state().q.data(), parts.state().v.data()) : fine;
+    if (!done) {
       return Failure::no_answer(fmt::format("no motion past t = {:g} s: accelerations are not finite", run.time(k)));
+    }
+    if (!divided) run.take();
     record(k);
     if (!run.go_on(k)) return Failure::interrupted();
   }
@@ -244,6 +303,11 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
 }  // namespace
 
 Result<SimulateResult> simulate(const Model& original, const SimulateOptions& options) {
+  if (options.time > 0 && options.step > 0) {  // else they are refused below
+    if (auto sound = check_drivers(original, options.time, options.step, options.progress); !sound) {
+      return sound.failure();
+    }
+  }
   if (options.formulation == "maximal") return simulate_maximal(original, options);
   if (original.spatial() || options.formulation == "screw") return simulate_spatial(original, options);
   if (Failure faults = check_options(options); !faults.diagnostics.empty()) return faults;
@@ -265,7 +329,8 @@ Result<SimulateResult> simulate(const Model& original, const SimulateOptions& op
   }
   const long steps = std::max(1L, std::lround(options.time / options.step));
   Run run(model, *start, options, steps);
-  if (options.method == "step") return step_through(run, *start, options, steps);
+  if (options.method == "step")
+    return step_through(run, *start, options, static_cast<int>(model.relative.size()), steps);
   if (options.method == "batch") return solve_batch(run, model, *start, options, steps);
   return smooth(run, model, *start, options, steps);
 }

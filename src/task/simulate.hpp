@@ -46,9 +46,12 @@ struct SimulateSummary {
   double constraint_velocity_max = 0;  ///< max |Φ̇|
   double energy_start = 0, energy_end = 0;
   double kinetic_start = 0, kinetic_max = 0;
-  double energy_error = 0;  ///< max |E − E₀ − work done|, J
-  double energy_drift = 0;  ///< the same over the largest kinetic energy
+  double energy_error = 0;    ///< max |E − E₀ − work done|, J
+  double energy_drift = 0;    ///< the same over the largest kinetic energy or work; NaN where there is neither
+  double energy_worst_t = 0;  ///< s: the end of the step in which it changes most
+  long divided_steps = 0;     ///< taken in parts, because the energy did not balance over the whole
   int degrees_of_freedom = 0, redundant_constraints = 0;
+  double assembly_moved = 0;  ///< m: how far points of a planar drawing that is not assembled had to go; else 0
   int repivots = 0, coordinate_changes = 0;
   long singular_passes = 0;  ///< times the mechanism went through a position where it could branch
   std::string formulation, integrator, method, weights;
@@ -62,6 +65,7 @@ struct SimulateSummary {
   int loops = 0;
   double closure_m = 0, closure_rad = 0;  ///< largest opening of a loop
   bool floating = false;                  ///< nothing ties the robot to the ground: its momentum is watched
+  bool shapes_pass = false;               ///< links have shapes that could touch, and go through each other here
   double momentum_error = 0, angular_momentum_error = 0;  ///< largest, less the impulses of gravity and loads
 
   // Of the maximal formulation:

@@ -7,16 +7,15 @@
 
 #include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/task/option_rules.hpp"
+#include "kinegraph/task/spatial_parts.hpp"
 #include "kinegraph/task/spatial_recorder.hpp"
 #include "kinegraph/task/spatial_start.hpp"
-#include "kinegraph/task/spatial_watch.hpp"
 #include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-constexpr double kDrift = 1e-3;  // of the energy: beyond it the user is told
-constexpr double kLost = 1e4;    // rad or m in one step: this is no motion any more
+constexpr double kLost = 1e4;  // rad or m in one step: this is no motion any more
 
 Failure check_options(const Model& model, const SimulateOptions& o) {
   Failure faults{Failure::Kind::bad_input, {}};
@@ -92,7 +91,8 @@ class SpatialRun {
         field_(start_.tree, start_.mobility.freedoms, drive_),
         watch_(start_.tree, field_),
         recorder_(model, start_.tree, drive_, {options.poses, options.reactions}),
-        stepper_(start_.tree, field_, scheme) {
+        stepper_(start_.tree, field_, scheme),
+        parts_(stepper_, watch_, scheme.order >= 4) {
     result_.trajectory = Trajectory(recorder_.names());
     if (options.keep) result_.trajectory.reserve(static_cast<int>(steps_ / options.every + 2));
     if (options.begin) options.begin(recorder_.names());
@@ -111,10 +111,10 @@ class SpatialRun {
     record(0);
     long iterations = 0;
     for (long k = 1; k <= steps_; ++k) {
-      if (!stepper_.advance(length(k)) || lost()) return no_motion(k);
+      if (!parts_.advance_step(length(k), kLost)) return no_motion(k);
       iterations += stepper_.iterations();
       result_.summary.iterations_max = std::max(result_.summary.iterations_max, stepper_.iterations());
-      watch_.add(stepper_.q().data(), stepper_.v().data(), stepper_.extra().data());
+      watch_.take(stepper_.t(), stepper_.q().data(), stepper_.v().data(), stepper_.extra().data());
       record(k);
       if (options_.progress && k % 1024 == 0 && !options_.progress(double(k) / double(steps_))) {
         return Failure::interrupted();
@@ -132,11 +132,6 @@ class SpatialRun {
   }
 
   bool implicit() const { return scheme_.kind == step::Scheme::Kind::implicit_midpoint; }
-
-  bool lost() const {
-    return std::any_of(stepper_.v().begin(), stepper_.v().end(),
-                       [&](double v) { return std::abs(v) * options_.step > kLost; });
-  }
 
   void record(long k) {
     if (options_.state) options_.state(stepper_.t(), stepper_.q().data(), stepper_.v().data(), stepper_.a().data());
@@ -185,10 +180,11 @@ class SpatialRun {
     s.degrees_of_freedom = start_.mobility.freedoms;
     s.redundant_constraints = start_.mobility.closure_equations - start_.mobility.rank;
     if (!implicit() && !stiff_.empty()) s.warnings.push_back(too_stiff());
-    if (s.energy_drift > kDrift) {
-      s.warnings.push_back(fmt::format("the energy is off by {:.2g} of the motion's: take a smaller step than {:g} s",
-                                       s.energy_drift, s.step));
-    }
+    s.divided_steps = parts_.divided();
+    s.assembly_moved = start_.moved;
+    const std::vector<Link>& links = start_.tree->robot().links;
+    s.shapes_pass = std::count_if(links.begin(), links.end(), [](const Link& l) { return !l.collisions.empty(); }) > 1;
+    warn_of_energy(s);
     return std::move(result_);
   }
 
@@ -202,6 +198,7 @@ class SpatialRun {
   SpatialWatch watch_;
   SpatialRecorder recorder_;
   step::LieStepper stepper_;
+  SpatialParts parts_;
   SimulateResult result_;
 };
 

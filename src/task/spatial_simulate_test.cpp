@@ -236,6 +236,7 @@ TEST(SpatialSimulate, StopsAMotionThatBlowsUp) {
   model.robot.joints[0].dynamics[0].stiffness = 5e7;  // far beyond what the step can follow
   SimulateOptions options;
   options.time = 5;
+  options.integrator = "heun";
   const auto result = simulate_spatial(model, options);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.failure().exit_status(), 1);
@@ -243,6 +244,13 @@ TEST(SpatialSimulate, StopsAMotionThatBlowsUp) {
   EXPECT_EQ(message.substr(0, 30), "error: no motion past t = 0.00") << message;
   EXPECT_NE(message.find("joint 'slide' would move by "), std::string::npos) << message;
   EXPECT_NE(message.find("; a smaller step may help"), std::string::npos) << message;
+
+  options.integrator = "";  // steps of order four are divided until they follow it
+  options.time = 0.02;
+  const auto divided = simulate_spatial(model, options);
+  ASSERT_TRUE(divided) << divided.failure().to_string();
+  EXPECT_EQ(divided->summary.divided_steps, 20);
+  EXPECT_LT(divided->summary.energy_drift, 20 * 1e-4);
 }
 
 TEST(SpatialSimulate, RefusesWhatDoesNotApply) {

@@ -15,9 +15,6 @@ SpatialWatch::SpatialWatch(std::shared_ptr<const screw::Tree> tree, SpatialField
       velocity_(tree_->freedoms()) {}
 
 void SpatialWatch::measure(const double* q, const double* v) {
-  screw::body_twists(*tree_, q, v, twists_);
-  energy_ = screw::energy(*tree_, q, v, field_.poses(), twists_);
-  kinetic_max_ = std::max(kinetic_max_, energy_.kinetic);
   if (field_.floating()) momentum_ = screw::momentum(*tree_, field_.poses(), twists_);
   const step::LoopProjection::Opening opening = field_.loops().opening(q);
   closure_m_ = std::max(closure_m_, opening.metres);
@@ -26,17 +23,56 @@ void SpatialWatch::measure(const double* q, const double* v) {
   ++samples_;
 }
 
-void SpatialWatch::start(const double* q, const double* v) {
-  measure(q, v);
-  start_energy_ = energy_;
-  start_momentum_ = momentum_;
+double SpatialWatch::propose(const double* q, const double* v, const double* extra) {
+  screw::body_twists(*tree_, q, v, twists_);
+  energy_ = screw::energy(*tree_, q, v, field_.poses(), twists_);
+  work_ = extra[0];
+  return energy_.total() - last_energy_.total() - (work_ - last_work_);
 }
 
-void SpatialWatch::add(const double* q, const double* v, const double* extra) {
+double SpatialWatch::scale() const {
+  const double stored = energy_.potential + energy_.spring, before = last_energy_.potential + last_energy_.spring;
+  const double work = work_ - last_work_;
+  const double available = std::abs(last_energy_.total()) + weight_ + std::fmax(0, work);
+  return balance_.scale_on_the_way(last_energy_.kinetic, std::abs(stored - before) + std::abs(work), available,
+                                   weight_);
+}
+
+double SpatialWatch::rounding() const { return 1e-12 * (terms_ + std::abs(last_energy_.total())); }
+
+void SpatialWatch::start(const double* q, const double* v) {
+  const double nothing = 0;
+  propose(q, v, &nothing);
+  last_energy_ = energy_;
+  balance_.start(energy_.total(), energy_.kinetic);
   measure(q, v);
-  work_ = extra[0];
-  work_max_ = std::max(work_max_, std::abs(work_));
-  energy_error_ = std::max(energy_error_, std::abs(energy_.total() - start_energy_.total() - work_));
+  start_momentum_ = momentum_;
+  double mass = 0, size = 0;
+  for (std::size_t i = 0; i < tree_->bodies().size(); ++i) {
+    const screw::Body& body = tree_->bodies()[i];
+    const Eigen::Vector3d at = field_.poses()[i] * body.com;
+    mass += body.mass;
+    size = std::max({size, body.com.norm(), (at - field_.poses()[0] * tree_->bodies()[0].com).norm()});
+    terms_ += body.mass * tree_->gravity().norm() * at.norm();
+  }
+  weight_ = mass * tree_->gravity().norm() * size;
+}
+
+void SpatialWatch::back(const Mark& mark) {
+  balance_ = mark.balance;
+  energy_ = mark.energy, last_energy_ = mark.last_energy;
+  work_ = mark.work, last_work_ = mark.last_work;
+}
+
+void SpatialWatch::take_part(double t) {
+  balance_.add(t, energy_.total(), energy_.kinetic, work_);
+  last_energy_ = energy_;
+  last_work_ = work_;
+}
+
+void SpatialWatch::take(double t, const double* q, const double* v, const double* extra) {
+  take_part(t);
+  measure(q, v);
   if (!field_.floating()) return;
   const screw::Vector6d left = momentum_ - start_momentum_ - Eigen::Map<const screw::Vector6d>(extra + 1);
   angular_error_ = std::max(angular_error_, left.head<3>().norm());
@@ -64,14 +100,7 @@ void SpatialWatch::check_limits(const double* q, const double* v) {
 }
 
 void SpatialWatch::tell(SimulateSummary& s) const {
-  s.energy_start = start_energy_.total();
-  s.energy_end = energy_.total();
-  s.kinetic_start = start_energy_.kinetic;
-  s.kinetic_max = kinetic_max_;
-  s.work = work_;
-  s.energy_error = energy_error_;
-  const double scale = std::max({kinetic_max_, work_max_, 1e-9 * std::abs(s.energy_start)});
-  s.energy_drift = scale > 0 ? energy_error_ / scale : energy_error_;
+  balance_.tell(s);
   s.closure_m = closure_m_;
   s.closure_rad = closure_rad_;
   s.floating = field_.floating();

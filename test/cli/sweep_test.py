@@ -54,7 +54,7 @@ class SweepCase(Cli):
             return []
         with open(path, "rb") as file:
             data = file.read()
-        numbers, at = [], len(b"kinegraph sweep 1\n")
+        numbers, at = [], len(b"kinegraph sweep 2\n")
         head = True
         while at + 12 <= len(data):
             size = int.from_bytes(data[at:at + 4], "little")
@@ -72,13 +72,13 @@ class Sweeps(SweepCase):
         text = self.good("sweep", "study.yaml", "--json", "s.json").out
         rows = self.rows()
         self.assertEqual([int(row["case"]) for row in rows], list(range(80)))
-        self.assertEqual(list(rows[0]), ["case", "seed", "L", "rocker.mass", "--integrator", "drift", "speed", "steps", "status", "error"])
+        self.assertEqual(list(rows[0]), ["case", "seed", "L", "rocker.mass", "--integrator", "drift", "speed", "steps", "status", "error", "warnings"])
         self.assertEqual({row["status"] for row in rows}, {"0"})
         self.assertEqual([row["--integrator"] for row in rows], 40 * ["trapezoidal"] + 40 * ["hermite-simpson"])
         self.assertEqual([row["L"] for row in rows[:40]], [row["L"] for row in rows[40:]])
         self.assertEqual(len({row["seed"] for row in rows}), 80)
         self.assertRegex(text, r"(?m)^  speed +-\d")
-        self.assertRegex(text, r"wrote study.csv: 80 rows, 10 columns")
+        self.assertRegex(text, r"wrote study.csv: 80 rows, 11 columns")
         found = json.loads(self.read("s.json"))
         self.assertEqual((found["cases"], found["failed"], found["asked"]), (80, 0, "simulate"))
         speeds = sorted(float(row["speed"]) for row in rows)
@@ -100,6 +100,20 @@ class Sweeps(SweepCase):
             self.assertEqual(float(rows[k]["drift"]), summary["energy_drift"])
             self.assertEqual(int(rows[k]["steps"]), summary["steps"])
             self.assertEqual(float(rows[k]["speed"]), motion[-1][names.index("theta.v")])
+
+    def test_cases_with_warnings_are_counted(self):
+        self.write("coarse.yaml", STUDY.replace("time: 50ms, step: 1ms", "time: 2").replace("samples: 40\n", "")
+                   .replace("design: latin-hypercube\n", "").replace("{distribution: normal, mean: 1, sd: 5mm}", "[1]")
+                   .replace("{distribution: uniform, low: 3.9, high: 4.1}", "[4]").replace(", hermite-simpson]", "]\n  --step: [1ms, 40ms, 80ms]"))
+        text = self.good("sweep", "coarse.yaml", "--json", "s.json").out
+        rows = self.rows("coarse.csv")
+        self.assertEqual([row["warnings"] for row in rows], ["0", "1", "1"])
+        self.assertEqual([float(row["drift"]) > 1e-3 for row in rows], [False, True, True])
+        self.assertEqual(json.loads(self.read("s.json"))["warned"], 2)
+        self.assertRegex(text, r"(?m)^  2 cases with warnings: the first is case 1: the energy is off by .*0.04 s$")
+        for threads in ("1", "2"):
+            self.good("sweep", "coarse.yaml", "--threads", threads, "--out", f"t{threads}.csv")
+        self.assertEqual(self.read("t1.csv"), self.read("t2.csv"))
 
     def test_the_same_bits_on_any_number_of_threads(self):
         tables = []
