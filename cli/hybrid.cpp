@@ -95,6 +95,7 @@ Done Hybrid::run() {
   options.progress = bar.callback();
   const Result<task::HybridResult> result = task::hybrid(*model, *known, options);
   if (!result) return result.failure();
+  for (const std::string& warning : result->summary.warnings) common_.warn("warning: " + warning);
   Summary summary = summarize_spatial("hybrid", common_.model, known_, result->summary);
   summary.add("masks", result->masks, "sets of known numbers");
   return outputs->write(summary, &result->trajectory, bar.callback());

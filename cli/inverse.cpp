@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/csv.hpp"
@@ -41,7 +42,12 @@ class Inverse final : public Verb {
            "… base.az, base.qw … base.qz. --out has q v a tau of every joint, and with --reactions the wrench through "
            "it,\n"
            "elbow.reaction.fx …. Motors are the joints not marked passive; in loops without such marks those of the\n"
-           "motion. More motors than freedoms: the least sum of squared torques.\n";
+           "motion. More motors than freedoms: the least sum of squared torques. Columns of joints that follow in "
+           "loops "
+           "are not\n"
+           "needed; where they are given they decide the branch. Where the loops pass a singular position, in which "
+           "the\n"
+           "given joints do not determine the others, these go on as their rates say, and a warning tells when.\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("--motion", motion_, "the prescribed motion; - is standard input")->type_name("FILE.csv");
@@ -74,17 +80,37 @@ class Inverse final : public Verb {
   bool reactions_ = false, planar_loops_ = false, compiled_ = false;
 };
 
-Summary summarize(const std::string& model, const std::string& motion, const task::InverseSummary& found) {
-  Summary summary("inverse", model);
+/// What motors of these names give: torques, forces, or both.
+std::pair<std::string, std::string> efforts(const Model& model, const std::vector<std::string>& actuators) {
+  bool torques = false, forces = false;
+  for (const RelativeCoordinate& coordinate : model.relative) {
+    const bool drives = std::any_of(actuators.begin(), actuators.end(), [&](const std::string& name) {
+      const auto motor =
+          std::find_if(model.motors.begin(), model.motors.end(), [&](const Motor& m) { return m.name == name; });
+      if (motor == model.motors.end()) return coordinate.name == name;
+      return &model.relative[motor->coordinate.value] == &coordinate;
+    });
+    if (drives) (coordinate.type == RelativeCoordinate::Type::relative_position ? forces : torques) = true;
+  }
+  if (!forces) return {"torque", "N m"};
+  return torques ? std::pair<std::string, std::string>{"torque, force", "(N m, N)"}
+                 : std::pair<std::string, std::string>{"force", "N"};
+}
+
+Summary summarize(const std::string& path, const Model& model, const std::string& motion,
+                  const task::InverseSummary& found) {
+  const auto [effort, unit] = efforts(model, found.actuators);
+  Summary summary("inverse", path);
   summary.add("motion", motion, "motion")
       .add("samples", found.samples, "samples")
       .add("prescribed", found.prescribed, "prescribed")
       .add("actuators", found.actuators, "actuators")
-      .add("torque_peak", found.torque_peak, "peak torque", "N m")
-      .add("torque_rms", found.torque_rms, "RMS torque", "N m")
+      .add("torque_peak", found.torque_peak, "peak " + effort, unit)
+      .add("torque_rms", found.torque_rms, "RMS " + effort, unit)
       .add("following_error_max", found.following_error_max, "largest following error", "(m, rad)")
       .add("constraint_max", found.constraint_max, "largest constraint left", "m²")
       .add("iterations_mean", found.iterations_mean, "iterations, mean")
+      .add("warnings", found.warnings, "")
       .add("wall_s", found.wall_s, "computed in", "s")
       .add("sample_us", found.sample_us, "per sample", "µs");
   return summary;
@@ -139,6 +165,7 @@ Done Inverse::run() {
                                               planar_loops_,          bar.callback(), compiled_};
     const auto result = task::spatial_inverse(*model, *motion, spatial);
     if (!result) return result.failure();
+    for (const std::string& warning : result->summary.warnings) common_.warn("warning: " + warning);
     return outputs->write(summarize_spatial("inverse", common_.model, motion_, result->summary), &result->trajectory,
                           bar.callback());
   }
@@ -147,7 +174,9 @@ Done Inverse::run() {
   options.progress = bar.callback();
   const Result<task::InverseResult> result = task::inverse(*model, *motion, options);
   if (!result) return result.failure();
-  return outputs->write(summarize(common_.model, motion_, result->summary), &result->trajectory, bar.callback());
+  for (const std::string& warning : result->summary.warnings) common_.warn("warning: " + warning);
+  return outputs->write(summarize(common_.model, *model, motion_, result->summary), &result->trajectory,
+                        bar.callback());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Verdict simulate(const Json& s) {
   }
   Status status = Status::good;
   if (const double drift = number(s, "energy_drift"); std::isfinite(drift)) {
-    text += fmt::format("; the energy is off by at most {:.2g} of the kinetic energy", drift);
+    text += fmt::format("; the energy is off by at most {:.2g} of the motion's", drift);
     if (drift > 1e-2) status = Status::warning;
   }
   for (const auto& [key, what, unit] : {std::tuple{"constraint_max", "constraints hold to", "m²"},

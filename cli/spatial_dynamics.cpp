@@ -106,6 +106,8 @@ Summary summarize_spatial(const std::string& verb, const std::string& model, con
   summary.add("effort_excess", to_json(found.effort, "factor"), "")
       .add("velocity_excess", to_json(found.velocity, "factor"), "")
       .add("position_excess", to_json(found.position, "beyond"), "")
+      .add("torque_doubt", found.torque_doubt, "")
+      .add("warnings", found.warnings, "")
       .add("wall_s", found.wall_s, "computed in", "s")
       .add("sample_us", found.sample_us, "per sample", "µs");
   summary.add_text(torque_table(found));

@@ -8,8 +8,10 @@
 #include <optional>
 
 #include "kinegraph/model/friction_support.hpp"
+#include "kinegraph/task/branch_march.hpp"
 #include "kinegraph/task/differentiate.hpp"
 #include "kinegraph/task/motion.hpp"
+#include "kinegraph/task/natural_positions.hpp"
 #include "kinegraph/task/recorder.hpp"
 
 namespace kinegraph::task {
@@ -17,6 +19,8 @@ namespace {
 
 constexpr double kLargeStep = 0.2;  // a step of a prescribed coordinate that is no longer small (rad, m)
 constexpr double kUseless = 1e-6;   // quality below which coordinates do not determine the mechanism
+
+constexpr int kLooked = 60;  // coordinates up to which every row is looked at for singular positions
 
 /// A column of the motion file that prescribes a coordinate.
 struct Prescribed {
@@ -149,6 +153,31 @@ void leap(const Start& start, Motion& march, double t, const Eigen::VectorXd& la
   }
 }
 
+/// Looks at every row whether it keeps the branch, whatever the solver says.
+class RowWatch {
+ public:
+  RowWatch(const Model& model, const Start& start, const std::vector<int>& leading, double digits)
+      : positions_(model, start.system, start.q),
+        march_(positions_, leading, positions_.others(leading), positions_.names(),
+               {true, std::clamp(std::cbrt(digits), 1e-3, 0.05), 0, digits, positions_.changes() <= kLooked}) {}
+
+  Result<std::monostate> look(Motion& found, double t) {
+    const Eigen::Index n = positions_.changes();
+    using Part = Eigen::Map<const Eigen::VectorXd>;
+    const int k = found.last();
+    positions_.set_time(t);
+    const auto done = march_.watch({t, Part(found.q(k), n), Part(found.v(k), n), Part(found.a(k), n)});
+    if (done) return done;
+    return Failure::no_answer(fmt::format("the mechanism cannot follow the motion to t = {:g} s: {}", t,
+                                          done.failure().diagnostics.front().message));
+  }
+  std::vector<std::string> warnings() const { return march_.warnings(); }
+
+ private:
+  NaturalPositions positions_;
+  BranchMarch march_;
+};
+
 Failure cannot_follow(const Start& start, double t, const Eigen::VectorXd& last_pose, const std::vector<Held>& held) {
   const auto pose = assemble(start.system, t, last_pose, held);
   return Failure::no_answer(
@@ -189,10 +218,12 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   std::vector<SmoothMotion> targets;
   build::NaturalOptions graph;
   InverseSummary summary;
+  double digits = 0;
   for (const Prescribed& p : *columns) {
     const std::vector<double> samples = motion.column(p.series);
     const bool printed = p.series < static_cast<int>(motion.resolution.size());
     targets.push_back(differentiate(samples, *step, printed ? motion.resolution[p.series] : 0.0, options.noise));
+    if (printed) digits = std::max(digits, motion.resolution[p.series]);
     graph.given.prescribed.push_back(p.coordinate);
     summary.prescribed.push_back(p.name);
     summary.following_error_max = std::max(summary.following_error_max, targets.back().residual_max);
@@ -213,6 +244,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   std::vector<double> phi(system.constraints());
   long iterations = 0;
   Eigen::VectorXd last_pose = *pose;
+  RowWatch watch(model, *start, graph.given.prescribed, digits);
   for (int k = 0; k < motion.samples(); ++k) {
     const double t = motion.times()[k];
     march.advance(t);
@@ -221,6 +253,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
     const ChainOutcome outcome = march.solve();
     if (!outcome.converged || !system.proper(march.q(march.last())))
       return cannot_follow(*start, t, last_pose, columns_at(*columns, targets, k));
+    if (auto kept = watch.look(march, t); !kept) return kept.failure();
     std::copy_n(march.q(march.last()), last_pose.size(), last_pose.begin());
     iterations += outcome.iterations;
     const int knot = march.last();
@@ -246,6 +279,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
     summary.torque_peak.push_back(peak);
     summary.torque_rms.push_back(std::sqrt(square / motion.samples()));
   }
+  summary.warnings = watch.warnings();
   summary.samples = motion.samples();
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   summary.sample_us = summary.wall_s / motion.samples() * 1e6;

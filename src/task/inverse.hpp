@@ -22,6 +22,7 @@ struct InverseSummary {
   double constraint_max = 0, following_error_max = 0;  ///< largest distance from the prescribed values
   std::vector<std::string> actuators, prescribed;
   std::vector<double> torque_peak, torque_rms;  ///< per actuator
+  std::vector<std::string> warnings;            ///< singular positions that are passed or near
 };
 
 struct InverseResult {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "kinegraph/task/natural_positions.hpp"
+#include "kinegraph/task/reachable.hpp"
 #include "kinegraph/task/recorder.hpp"
 #include "kinegraph/task/start.hpp"
 
@@ -112,6 +114,10 @@ Result<KinematicsResult> kinematics(const Model& model, const KinematicsOptions&
     const int coordinate = system.index_of(*ref);
     if (coordinate < 0) return Failure::bad_input(fmt::format("move: '{}' belongs to a fixed point", move.coordinate));
     if (move.samples < 2) return Failure::bad_input(fmt::format("move: samples: must be >= 2, is {}", move.samples));
+    if (start->mobility.degrees_of_freedom == 0) {
+      return Failure::no_answer(
+          fmt::format("cannot move '{}': nothing is free; drivers or constraints hold it", move.coordinate));
+    }
     // What else is free stays where it is.
     std::vector<Held> held = {{coordinate, move.from}};
     for (int c : start->mobility.independent) {
@@ -119,15 +125,21 @@ Result<KinematicsResult> kinematics(const Model& model, const KinematicsOptions&
         held.push_back({c, start->q[c]});
       }
     }
-    Eigen::VectorXd q = start->q;
+    std::vector<int> leading;
+    for (const Held& h : held) leading.push_back(h.coordinate);
+    NaturalPositions positions(model, start->system, start->q);
+    BranchFollower follower(positions, positions.others(leading));
+    Eigen::VectorXd q = start->q, way = Eigen::VectorXd::Zero(q.size());
     for (int k = 0; k < move.samples; ++k) {
-      held[0].value = move.from + (move.to - move.from) * k / (move.samples - 1);
-      auto pose = assemble(start->system, 0, q, held);
-      if (!pose) {
-        return Failure::no_answer(fmt::format("cannot move '{}' to {:g}: {}", move.coordinate, held[0].value,
-                                              pose.failure().diagnostics.front().message));
+      const double target = move.from + (move.to - move.from) * k / (move.samples - 1);
+      for (const Held& h : held) way[h.coordinate] = (h.value - q[h.coordinate]) / positions.scale(h.coordinate);
+      way[coordinate] = (target - q[coordinate]) / positions.scale(coordinate);
+      if (follower.follow(q, way) < 1 || !system.proper(q.data())) {
+        const bool angle = positions.angle(coordinate);
+        return Failure::no_answer(
+            fmt::format("cannot move '{}' to {}: {}", move.coordinate, with_unit(target, angle),
+                        range_text(reachable(follower, start->q, coordinate, start->q[coordinate]), angle)));
       }
-      q = std::move(*pose);
       result.constraint_max = std::max(result.constraint_max, measure(system, q, 0));
       poses.add(result.trajectory, k, q);
       if (options.progress && !options.progress(double(k) / move.samples)) return Failure::interrupted();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "kinegraph/model/friction_support.hpp"
 #include "kinegraph/task/compiled_dynamics.hpp"
@@ -14,6 +15,9 @@ namespace {
 
 using build::Given;
 using screw::Coordinate;
+
+constexpr double kAccelerationLost = 1e-6;
+constexpr double kTorqueLost = 0.1;  // of the largest torque: what is more uncertain is no answer
 
 /// Per coordinate: its acceleration is known (a motor follows it, or a floating base is led), or its torque (none).
 Result<std::vector<Given>> choose_given(const screw::Tree& tree, const SpatialMotion& motion,
@@ -99,6 +103,74 @@ class CodeForSamples {
   long solved_ = 0;
 };
 
+/// How certain torques are near singular positions of loops: what becomes of them when the last digits of the table are
+/// others.
+class TorqueDoubt {
+ public:
+  explicit TorqueDoubt(const screw::Tree& tree) : tree_(tree), clear_(0) {}
+
+  /// At a sample: before it is solved, so that `dynamics` keeps the sample itself.
+  void try_others(const SpatialMotion& motion, build::Dynamics& dynamics) {
+    tried_ = motion.near_singular();
+    if (!tried_) return;
+    const MarchState other = motion.shifted();
+    Eigen::VectorXd a = other.a;
+    tau_.setZero(tree_.freedoms());
+    Eigen::VectorXd q = motion.q();
+    for (const Coordinate& c : tree_.coordinates()) {
+      if (c.in_loop) q.segment(c.q, c.stored) = other.q.segment(c.q, c.stored);
+    }
+    tried_ = dynamics.solve(q.data(), other.v.data(), a.data(), tau_.data(), motion.surroundings()).ok;
+  }
+  /// `a` is what the equations of motion say, which must be what closes the loops.
+  void compare(double t, const SpatialMotion& motion, const Eigen::VectorXd& a, const Eigen::VectorXd& tau) {
+    for (const Coordinate& c : tree_.coordinates()) {
+      for (int i = c.v; motion.near_singular() && c.in_loop && i < c.v + c.freedoms; ++i) {
+        const double off = std::abs(a[i] - motion.a()[i]);
+        if (off > kAccelerationLost * (1 + a.lpNorm<Eigen::Infinity>()) && off > lost_) {
+          lost_ = off, when_lost_ = t, lost_joint_ = i;
+        }
+      }
+    }
+    if (!tried_) {
+      clear_ = std::max(clear_, tau.lpNorm<Eigen::Infinity>());
+      return;
+    }
+    Eigen::Index worst = 0;
+    const double doubt = (tau - tau_).cwiseAbs().maxCoeff(&worst);
+    if (doubt > largest_)
+      largest_ = doubt, when_ = t, joint_ = static_cast<int>(worst), tau_there_ = std::abs(tau[worst]);
+  }
+  double largest() const { return largest_; }
+  double when() const { return when_; }
+  /// An answer that is none: as uncertain as the largest torque of the rows that are far from singular positions.
+  std::optional<Failure> failure() const {
+    if (lost_ > 0) {
+      return Failure::no_answer(fmt::format(
+          "at t = {:g} s the motion does not determine the torques: the loops are in a singular position, and "
+          "the equations of motion leave '{}' off by {:.2g} from what closes them",
+          when_lost_, tree_.acceleration_names()[lost_joint_], lost_));
+    }
+    const double scale = clear_ > 0 ? clear_ : tau_there_;
+    if (!(largest_ > kTorqueLost * scale)) return std::nullopt;
+    return Failure::no_answer(fmt::format(
+        "at t = {:g} s the motion does not determine the torques: the loops are in a singular position, and "
+        "the last digits of the table change '{}' by {:.3g} (N m, N)",
+        when_, tree_.torque_names()[joint_], largest_));
+  }
+  std::string text() const {
+    return fmt::format("the last digits of the table change '{}' by {:.2g} (N m, N) at t = {:g} s",
+                       tree_.torque_names()[joint_], largest_, when_);
+  }
+
+ private:
+  const screw::Tree& tree_;
+  Eigen::VectorXd tau_;
+  bool tried_ = false;
+  double clear_, largest_ = 0, when_ = 0, tau_there_ = 0, lost_ = 0, when_lost_ = 0;
+  int joint_ = 0, lost_joint_ = 0;
+};
+
 Result<CompiledDynamics> make_code(const std::shared_ptr<const screw::Tree>& tree, const std::vector<Given>& given,
                                    const SpatialInverseOptions& options) {
   if (!options.compiled) return CompiledDynamics();
@@ -130,9 +202,11 @@ Result<SpatialDynamicsResult> spatial_inverse(const Model& model, const Trajecto
   CodeForSamples code(tree, *given, *std::move(made));
 
   SpatialRecord record(start->tree, options.reactions, table.samples());
+  TorqueDoubt doubt(tree);
   Eigen::VectorXd a(tree.freedoms()), tau(tree.freedoms());
   for (int k = 0; k < table.samples(); ++k) {
     if (auto done = motion->go_to(k); !done) return done.failure();
+    doubt.try_others(*motion, **dynamics);
     a = motion->a();
     tau.setZero();
     build::Dynamics::Outcome outcome;
@@ -144,14 +218,18 @@ Result<SpatialDynamicsResult> spatial_inverse(const Model& model, const Trajecto
       if (!solved) return solved.failure();
       outcome = *solved;
     }
+    doubt.compare(table.times()[k], *motion, a, tau);
     record.add(table.times()[k], *motion, a, tau, **dynamics, outcome);
     if (options.progress && k % 256 == 0 && !options.progress(double(k) / table.samples())) {
       return Failure::interrupted();
     }
   }
 
+  if (const auto lost = doubt.failure()) return *lost;
   SpatialDynamicsResult result{record.take(), record.summary(*motion)};
   SpatialDynamicsSummary& summary = result.summary;
+  summary.torque_doubt = doubt.largest();
+  if (doubt.largest() > 0 && !summary.warnings.empty()) summary.warnings.back() += "; " + doubt.text();
   for (std::size_t c = 0; c < given->size(); ++c) {
     if ((*given)[c] == Given::acceleration) summary.actuators.push_back(tree.coordinates()[c].name);
   }

@@ -7,6 +7,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/task/loop_system.hpp"
+#include "kinegraph/task/reachable.hpp"
 #include "kinegraph/task/spatial_start.hpp"
 
 namespace kinegraph::task {
@@ -155,18 +156,27 @@ class SpatialKinematics {
       return Failure::no_answer(fmt::format("cannot move {}: the loops hold it", quote(move.coordinate)));
     }
     result_.independent = names_of(tree_, held);
-    Eigen::VectorXd q = start_.q;
+    TreePositions positions(start_.tree);
+    std::vector<int> following;
+    for (const int f : positions.tied()) {
+      if (std::find(held.begin(), held.end(), f) == held.end()) following.push_back(f);
+    }
+    BranchFollower follower(positions, std::move(following));
+    Eigen::VectorXd q = start_.q, all, way;
     for (int k = 0; k < move.samples; ++k) {
       Eigen::VectorXd target = q;
       for (const int f : held) keep(f, target);
       target[found->stored] =
           k + 1 == move.samples ? move.to : move.from + (move.to - move.from) * k / (move.samples - 1);
-      auto next = move_freedoms(tree_, q, target, held);
-      if (!next) {
-        return Failure::no_answer(fmt::format("cannot move {} to {:.6g}: {}", quote(move.coordinate),
-                                              target[found->stored], next.failure().diagnostics.front().message));
+      positions.local(q, target, all);
+      way.setZero(all.size());
+      for (const int f : held) way[f] = all[f];
+      if (follower.follow(q, way) < 1) {
+        const bool angle = positions.angle(found->freedom);
+        return Failure::no_answer(
+            fmt::format("cannot move {} to {}: {}", quote(move.coordinate), with_unit(target[found->stored], angle),
+                        range_text(reachable(follower, start_.q, found->freedom, start_.q[found->stored]), angle)));
       }
-      q = std::move(*next);
       table_.add(q);
       if (options_.progress && !options_.progress(double(k) / move.samples)) return Failure::interrupted();
     }

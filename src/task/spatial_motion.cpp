@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <Eigen/Geometry>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +14,8 @@ using screw::Coordinate;
 using screw::Vector6d;
 
 constexpr double kTorn = 1e-3;  // a loop that a table leaves open by more is not closed for it (rad, m)
+constexpr double kNearSingular = 1e-3, kFarFromSingular = 0.05;  // margins, see BranchMarch
+constexpr double kRoundedDigit = 1e-15;  // of numbers that were computed, a few roundings; rad, m
 const Done kDone = std::monostate{};
 
 JointSeries series_of(const Coordinate& c, const SpatialColumns& columns) {
@@ -39,9 +40,7 @@ SpatialMotion::SpatialMotion(const SpatialStart& start, const Trajectory& table,
       v_(Eigen::VectorXd::Zero(tree_->freedoms())),
       a_(Eigen::VectorXd::Zero(tree_->freedoms())),
       poses_(tree_->bodies().size()),
-      loads_(tree_->bodies().size(), Vector6d::Zero()) {
-  if (!tree_->loops().empty()) still_ = std::make_unique<screw::Motion>(tree_);
-}
+      loads_(tree_->bodies().size(), Vector6d::Zero()) {}
 
 Result<SpatialMotion> SpatialMotion::make(const SpatialStart& start, const Trajectory& table,
                                           const SpatialColumns& columns, const Options& options) {
@@ -52,6 +51,7 @@ Result<SpatialMotion> SpatialMotion::make(const SpatialStart& start, const Traje
   if (Done done = motion.read_joints(options); !done) return done.failure();
   if (Done done = motion.choose_held(start.mobility); !done) return done.failure();
   if (Done done = motion.read_base(); !done) return done.failure();
+  if (!motion.tree_->loops().empty()) motion.make_march(start);
   return motion;
 }
 
@@ -171,30 +171,54 @@ Done SpatialMotion::go_to(int sample) {
   return kDone;
 }
 
-/// Position, then velocity, then acceleration. Where not all joints of loops are given, the leading ones go from sample
-/// to sample in stages, so that the mechanism keeps its branch.
+/// What leads the loops, what follows, and what of that the table tells all the same.
+void SpatialMotion::make_march(const SpatialStart& start) {
+  positions_ = std::make_unique<TreePositions>(tree_);
+  std::vector<int> leading, following;
+  digits_ = kRoundedDigit;
+  for (std::size_t c = 0; c < given_.size(); ++c) {
+    const Coordinate& coordinate = tree_->coordinates()[c];
+    if (!coordinate.in_loop) continue;
+    for (int v = coordinate.v; v < coordinate.v + coordinate.freedoms; ++v) {
+      (held_[v] ? leading : following).push_back(v);
+      if (!held_[v] && given_[c]) told_.push_back(v);
+    }
+    const int series = columns_.q[coordinate.q];
+    if (given_[c] && series < static_cast<int>(table_->resolution.size())) {
+      digits_ = std::max(digits_, 0.5 * table_->resolution[series]);
+    }
+  }
+  // With the margin μ a last digit ε becomes ε/μ³ of an acceleration.
+  const double near = std::clamp(std::cbrt(digits_), kNearSingular, kFarFromSingular);
+  march_ = std::make_unique<BranchMarch>(
+      *positions_, std::move(leading), std::move(following), tree_->velocity_names(),
+      BranchMarch::Options{accelerations_, near, std::max(kTorn, 5 * noise_), digits_, true});
+  march_->begin(start.q);
+}
+
+/// Position, velocity and acceleration. Where all joints of loops are given, any of them may lead: those that determine
+/// the others best.
 Done SpatialMotion::close(int sample, const Eigen::VectorXd& wanted) {
-  const auto fail = [&](const Failure& why) -> Done {
+  if (all_given_ && (sample == 0 || march_->margin() < 0.5 * margin_chosen_)) {
+    march_->choose_leading(wanted);
+    margin_chosen_ = 0;
+  }
+  if (Done done = march_->go({table_->times()[sample], wanted, v_, a_}, told_); !done) {
+    if (Done torn = compare_with_table(sample, wanted, wanted); !torn) return torn;
     return Failure::no_answer(fmt::format("the mechanism cannot follow the motion to t = {:g} s: {}",
-                                          table_->times()[sample], why.diagnostics.front().message));
-  };
-  std::vector<int> leading;
-  for (const HeldFreedom& held : held_list_) leading.push_back(held.freedom);
-  auto closed = all_given_ ? close_loops(*tree_, wanted, held_list_) : move_freedoms(*tree_, q_, wanted, leading);
-  if (!closed) return fail(closed.failure());
-  q_ = *std::move(closed);
+                                          table_->times()[sample], done.failure().diagnostics.front().message));
+  }
+  margin_chosen_ = std::max(margin_chosen_, march_->margin());
+  q_ = march_->state().q;
   for (const Coordinate& c : tree_->coordinates()) {
     if (!c.in_loop) q_.segment(c.q, c.stored) = wanted.segment(c.q, c.stored);
   }
-  if (Done done = compare_with_table(sample, wanted); !done) return done;
-  auto velocity = close_velocities(*tree_, q_, v_, held_list_);
-  if (!velocity) return fail(velocity.failure());
-  v_ = *std::move(velocity);
-  if (accelerations_) close_accelerations();
-  return kDone;
+  v_ = march_->state().v;
+  if (accelerations_) a_ = march_->state().a;
+  return compare_with_table(sample, wanted, q_);
 }
 
-Done SpatialMotion::compare_with_table(int sample, const Eigen::VectorXd& wanted) {
+Done SpatialMotion::compare_with_table(int sample, const Eigen::VectorXd& wanted, const Eigen::VectorXd& found) {
   const int loops = static_cast<int>(tree_->loops().size());
   const double torn = std::max(kTorn, 5 * noise_);
   std::vector<double> residual(6 * loops);
@@ -215,10 +239,10 @@ Done SpatialMotion::compare_with_table(int sample, const Eigen::VectorXd& wanted
                                             tree_->loops()[l].name, gap));
     }
   }
-  for (int l = 0; l < loops; ++l) closure_max_ = std::max(closure_max_, open(q_, l));
+  for (int l = 0; l < loops; ++l) closure_max_ = std::max(closure_max_, open(found, l));
   if (all_given_) return kDone;
   Eigen::VectorXd off(tree_->freedoms());
-  tree_->local(wanted.data(), q_.data(), off.data());
+  tree_->local(wanted.data(), found.data(), off.data());
   for (std::size_t c = 0; c < given_.size(); ++c) {
     const Coordinate& coordinate = tree_->coordinates()[c];
     const double most = off.segment(coordinate.v, coordinate.freedoms).lpNorm<Eigen::Infinity>();
@@ -228,46 +252,6 @@ Done SpatialMotion::compare_with_table(int sample, const Eigen::VectorXd& wanted
                                                                    coordinate.name, most));
   }
   return kDone;
-}
-
-/// J θ̈ + γ = 0, solved for the joints that do not lead; γ is the closure's acceleration at θ̈ = 0.
-void SpatialMotion::close_accelerations() {
-  screw::Surroundings still;
-  still.gravity.setZero();
-  still_->set(q_.data(), v_.data(), still);
-  const auto& bodies = tree_->bodies();
-  std::vector<Vector6d> rate(bodies.size());
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    rate[i] = still_->body(static_cast<int>(i)).c;
-    const auto& X_PB = still_->body(static_cast<int>(i)).X_PB;
-    if (bodies[i].parent >= 0) rate[i] += X_PB.twist_back(rate[bodies[i].parent]);
-  }
-  const int loops = static_cast<int>(tree_->loops().size());
-  Eigen::VectorXd gamma(6 * loops);
-  for (int l = 0; l < loops; ++l) {
-    const screw::Loop& loop = tree_->loops()[l];
-    const auto& motion = still_->loop(l);
-    Vector6d g = -motion.c;
-    if (loop.b >= 0) g += motion.X_BM.twist_back(rate[loop.b]);
-    if (loop.a >= 0) g -= motion.X_AM.twist_back(rate[loop.a]);
-    gamma.segment<6>(6 * l) = g;
-  }
-  Eigen::MatrixXd jacobian;
-  screw::closure_jacobian(*tree_, q_.data(), poses_, jacobian);
-  std::vector<int> follow;
-  for (const Coordinate& c : tree_->coordinates()) {
-    for (int k = 0; c.in_loop && k < c.freedoms; ++k) {
-      if (!held_[c.v + k]) follow.push_back(c.v + k);
-    }
-  }
-  Eigen::MatrixXd following(6 * loops, follow.size());
-  for (std::size_t k = 0; k < follow.size(); ++k) {
-    a_[follow[k]] = 0;
-    following.col(k) = jacobian.col(follow[k]);
-  }
-  const Eigen::VectorXd right = -(gamma + jacobian * a_);
-  const Eigen::VectorXd found = following.completeOrthogonalDecomposition().solve(right);
-  for (std::size_t k = 0; k < follow.size(); ++k) a_[follow[k]] = found[k];
 }
 
 /// A load (m, f) at a link's origin in the world's axes, seen from the body and about its origin:

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kinegraph/mechanics/screw/kinematics.hpp"
-#include "kinegraph/mechanics/screw/motion.hpp"
+#include "kinegraph/task/branch_march.hpp"
 #include "kinegraph/task/joint_samples.hpp"
 #include "kinegraph/task/spatial_columns.hpp"
 #include "kinegraph/task/spatial_start.hpp"
@@ -45,6 +45,12 @@ class SpatialMotion {
   /// their joints), and after closing.
   const std::vector<double>& open_in_table() const { return open_in_table_; }
   double closure_max() const { return closure_max_; }
+  /// The sample may be near a singular position of the loops; and the sample with the joints that follow moved as far
+  /// as the last digits of the table may move them.
+  bool near_singular() const { return march_ && march_->nearly(); }
+  MarchState shifted() const { return march_->shifted(digits_); }
+  /// Singular positions met so far, and rows that do not fit together.
+  std::vector<std::string> warnings() const { return march_ ? march_->warnings() : std::vector<std::string>(); }
 
  private:
   SpatialMotion(const SpatialStart& start, const Trajectory& table, const SpatialColumns& columns);
@@ -52,8 +58,8 @@ class SpatialMotion {
   Result<std::monostate> choose_held(const SpatialMobility& mobility);
   Result<std::monostate> read_base();
   Result<std::monostate> close(int sample, const Eigen::VectorXd& wanted);
-  Result<std::monostate> compare_with_table(int sample, const Eigen::VectorXd& wanted);
-  void close_accelerations();
+  void make_march(const SpatialStart& start);
+  Result<std::monostate> compare_with_table(int sample, const Eigen::VectorXd& wanted, const Eigen::VectorXd& found);
   void set_surroundings(int sample);
 
   std::shared_ptr<const screw::Tree> tree_;
@@ -68,8 +74,12 @@ class SpatialMotion {
   double noise_ = 0, smoothing_max_ = 0, closure_max_ = 0;
   std::vector<double> open_in_table_;
 
+  std::unique_ptr<TreePositions> positions_;  ///< of robots with loops
+  std::unique_ptr<BranchMarch> march_;
+  std::vector<int> told_;  ///< numbers of v that follow, though the table has them
+  double margin_chosen_ = 0, digits_ = 0;
+
   Eigen::VectorXd q_, v_, a_;
-  std::unique_ptr<screw::Motion> still_;  ///< the equations with the ground at rest, for the closure of accelerations
   screw::Poses poses_;
   std::vector<screw::Vector6d> loads_;
   Eigen::Matrix3d R_WG_ = Eigen::Matrix3d::Identity();

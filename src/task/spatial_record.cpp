@@ -144,6 +144,7 @@ SpatialDynamicsSummary SpatialRecord::summary(const SpatialMotion& motion) const
   for (const screw::Loop& loop : tree_->loops()) s.loops.push_back(loop.name);
   s.open_in_table = motion.open_in_table();
   s.closure_max = motion.closure_max();
+  s.warnings = motion.warnings();
   return s;
 }
 

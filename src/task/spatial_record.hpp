@@ -38,6 +38,8 @@ struct SpatialDynamicsSummary {
   int undetermined_max = 0;           ///< directions of wrenches or torques chosen by least norm
   double inconsistency_max = 0;       ///< of redundant equations, relative
   std::string inconsistent;           ///< the equation of that
+  std::vector<std::string> warnings;  ///< singular positions of loops
+  double torque_doubt = 0;            ///< N m, N: what the last digits of the table make of the torques there
   bool power_checked = false;         ///< not where the base is moved
   double power_max = 0,
          power_error = 0;  ///< in W: largest power (of forces, weight, inertia); largest |dE/dt − power of forces|

@@ -49,6 +49,7 @@ struct SpatialStart {
   std::shared_ptr<const screw::Tree> tree;
   SpatialMobility mobility;
   Eigen::VectorXd q, v;
+  double moved = 0;  ///< m: how far points of a planar drawing had to go to assemble it
 };
 Result<SpatialStart> make_spatial_start(const Model& model, PlanarForces forces = PlanarForces::refused);
 

@@ -146,6 +146,42 @@ Result<Start> leave_singular_pose(Start start, const Eigen::VectorXd& wish, cons
 
 namespace {
 
+/// By how much a constraint is open, in metres: how far one of its points must go until it holds, the others at rest.
+///     Φᵣ(q + s u) = 0,  u along ∂Φᵣ of the point that changes it most
+/// A constraint of no point (a driver of an angle) is open by an angle.
+std::string gap(const natural::System& system, double t, const Eigen::VectorXd& q, int row) {
+  std::vector<double> phi(system.constraints()), values(system.jacobian_pattern().size());
+  const auto gradient = [&](const Eigen::VectorXd& at) {
+    Eigen::VectorXd g = Eigen::VectorXd::Zero(q.size());
+    system.position(at.data(), t, phi.data(), values.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Entry& entry = system.jacobian_pattern()[i];
+      if (entry.row == row) g[entry.column] += values[i];
+    }
+    return g;
+  };
+  const Eigen::VectorXd g = gradient(q);
+  Eigen::VectorXd u = Eigen::VectorXd::Zero(q.size());
+  for (int i = 0; i + 1 < q.size(); ++i) {
+    const std::string &x = system.coordinate_name(i), &y = system.coordinate_name(i + 1);
+    if (!x.ends_with(".x") || !y.ends_with(".y") || !(g.segment<2>(i).norm() > u.norm())) continue;
+    u.setZero();
+    u.segment<2>(i) = g.segment<2>(i);
+  }
+  if (u.norm() == 0) return fmt::format("{:.3g} (rad, m)", std::abs(phi[row]));
+  const double first = std::abs(phi[row]) / u.norm();
+  u.normalize();
+  double s = 0;
+  for (int i = 0; i < 50; ++i) {
+    const double slope = gradient(q + s * u).dot(u);
+    if (!(std::abs(slope) > 0)) return fmt::format("{:.3g} m", first);
+    s -= phi[row] / slope;
+  }
+  gradient(q + s * u);
+  const bool holds = std::isfinite(s) && std::abs(phi[row]) < 1e-6 * g.norm() * system.typical_length();
+  return fmt::format("{:.3g} m", holds ? std::abs(s) : first);
+}
+
 /// Says which constraint stays open most, and by how much, where all together are open least.
 Failure not_assembled(const System& system, double t, const Eigen::VectorXd& guess, const std::vector<Held>& held) {
   build::Instant instant = build::position_problem(system, t, guess, held, true);
@@ -153,16 +189,18 @@ Failure not_assembled(const System& system, double t, const Eigen::VectorXd& gue
   options.max_iterations = 300;
   int worst = 0;
   double miss = open(*system, t, guess, worst);
+  Eigen::VectorXd where = guess;
   if (optimize(instant.graph, instant.values, options) && instant.position().allFinite()) {
-    miss = open(*system, t, instant.position(), worst);
+    where = instant.position();
+    miss = open(*system, t, where, worst);
   }
   const char* with = held.empty() ? "" : " with the given coordinates held";
   if (miss < 1e-6 * system->typical_length()) {
     return Failure::no_answer(
         fmt::format("cannot be assembled as drawn{}: draw it nearer to where it should be", with));
   }
-  return Failure::no_answer(
-      fmt::format("cannot be assembled: '{}' stays open by {:.3g}{}", system->constraint_name(worst), miss, with));
+  return Failure::no_answer(fmt::format("cannot be assembled: '{}' stays open by {}{}", system->constraint_name(worst),
+                                        gap(*system, t, where, worst), with));
 }
 
 /// One solve of the position problem.

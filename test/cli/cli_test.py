@@ -14,6 +14,22 @@ import unittest
 from program import FOURBAR, PENDULUM, PROGRAM, Cli
 
 
+DRIVEN = """\
+points: [{name: O, x: 0, y: 0, fixed: true}, {name: P, x: 1, y: 0}]
+planar_bodies: [{name: a, points: [O, P], mass: 1}]
+relative_coordinates: [{name: th, type: absolute_angle, points: [O, P]}]
+"""
+
+BOX = """\
+<sdf version="1.9"><world name="w">
+<model name="ground"><static>true</static><link name="l"><inertial><mass>1</mass></inertial><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry>
+</collision></link></model>
+<model name="box"><pose>0 0 0.11 0 0 0</pose><link name="l"><inertial><mass>2</mass>
+<inertia><ixx>.0133</ixx><iyy>.0133</iyy><izz>.0133</izz></inertia></inertial>
+<collision name="c"><geometry><box><size>.2 .2 .2</size></box></geometry></collision></link></model></world></sdf>
+"""
+
+
 class Help(Cli):
     def test_lists_the_verbs(self):
         text = self.good("--help").out
@@ -398,7 +414,51 @@ class Verbs(Cli):
         self.bad("error: poses: is for robots and --formulation screw or maximal", "simulate", "fourbar.yaml", "--poses")
         warned = self.run_program("simulate", "pendulum.urdf", "--integrator", "euler", "--step", "20ms")
         self.assertEqual(warned.status, 0)
-        self.assertRegex(warned.err, r"^warning: the energy is off by .* of the motion's: take a smaller step than 0.02 s\n$")
+        self.assertRegex(warned.err, r"^warning: the energy is off by .* of the motion's, most of it in the step to t = .* s; "
+                                     r".*take a smaller step than 0.02 s\n$")
+
+    def test_energy_that_does_not_balance_is_told_of_planar_machines_too(self):
+        for options in (["--integrator", "trapezoidal"], ["--integrator", "heun", "--method", "step"]):
+            warned = self.run_program("simulate", "fourbar.yaml", "--time", "2", "--step", "40ms", "--json", "s.json", *options)
+            found = json.loads(self.read("s.json"))
+            self.assertEqual(warned.status, 0)
+            self.assertGreater(found["energy_drift"], 1e-3)
+            self.assertEqual(warned.err, f"warning: {found['warnings'][0]}\n")
+            self.assertIn("the energy is off by", warned.err)
+        self.assertEqual(self.summary("simulate", "fourbar.yaml", "--time", "0.2")["warnings"], [])
+
+    def test_a_driver_that_jumps_is_refused(self):
+        self.write("jump.yaml", DRIVEN + "drivers: [{name: motor, coordinate: th, law: 2*floor(4*t)}]\n")
+        self.bad("error: driver 'motor' jumps by 2 at t = 0.25 s: there is no motion through a jump; give it a law that goes there in some "
+                 "time", "simulate", "jump.yaml", "--time", "1", status=1)
+
+    def test_contacts_act_in_the_maximal_formulation_only(self):
+        self.write("box.sdf", BOX)
+        text = self.good("simulate", "box.sdf", "--time", "0.1").out
+        self.assertRegex(text, r"(?m)^  contacts +none: shapes touch with --formulation maximal only$")
+        self.assertNotIn("maximal only", self.good("simulate", "box.sdf", "--time", "0.1", "--formulation", "maximal").out)
+
+    def test_what_a_motor_of_a_slider_gives_is_a_force(self):
+        self.write("cart.yaml", """\
+points: [{name: O, x: 0, y: 0, fixed: true}, {name: E, x: 1, y: 0, fixed: true}, {name: P, x: 0.2, y: 0}, {name: Q, x: 0.2, y: -1}]
+planar_bodies: [{name: bob, points: [P, Q], mass: 1}]
+sliders: [{point: P, line: [O, E]}]
+relative_coordinates:
+  - {name: s, type: relative_position, points: [O, E, P]}
+  - {name: th, type: absolute_angle, points: [P, Q]}
+motors: [{coordinate: s, torque: 1}, {coordinate: th, torque: 0}]
+""")
+        self.write("m.csv", "t,s.q,th.q\n" + "".join(f"{k / 10},{0.2 + 0.01 * k * k},-1.5\n" for k in range(11)))
+        self.assertRegex(self.good("inverse", "cart.yaml", "--motion", "m.csv").out, r"(?m)^  peak torque, force +.* \(N m, N\)$")
+        self.write("one.yaml", """\
+points: [{name: O, x: 0, y: 0, fixed: true}, {name: E, x: 1, y: 0, fixed: true}, {name: P, x: 0.2, y: 0}, {name: Q, x: 0.4, y: 0}]
+planar_bodies: [{name: cart, points: [P, Q], mass: 1}]
+sliders: [{name: rear, point: P, line: [O, E]}, {name: front, point: Q, line: [O, E]}]
+relative_coordinates: [{name: s, type: relative_position, points: [O, E, P]}]
+motors: [{coordinate: s, torque: 1}]
+""")
+        self.write("m1.csv", "t,s.q\n" + "".join(f"{k / 10},{0.2 + 0.01 * k * k}\n" for k in range(11)))
+        self.assertRegex(self.good("inverse", "one.yaml", "--motion", "m1.csv").out, r"(?m)^  RMS force +.* N$")
 
     def test_inverse_and_hybrid_of_robots(self):
         self.write("pendulum.urdf", PENDULUM)

@@ -25,6 +25,7 @@ class Random(Cli):
     def answer(self, *command):
         """The table and summary of a command, or None where it names a cause. Never a number that is none."""
         result = self.run_program(*command, "--out", "a.csv", "--json", "a.json", "--quiet", "--threads", "1")
+        self.said = result.err
         if result.status != 0:
             self.assertEqual(result.status, 1, f"{command}: {result.err}")
             self.assertRegex(result.err, r"(^|\n)error: \w.{10,}")
@@ -64,7 +65,7 @@ class Linkages(Random):
 
     def test_torques_come_back(self):
         """inverse(forward(τ)) = τ, the loops in the way."""
-        answered = 0
+        answered = doubtful = 0
         for case in range(CASES):
             generator = random.Random(1000 + case)
             machine = Linkage(generator, loops=1 + case % 5)
@@ -78,11 +79,15 @@ class Linkages(Random):
                 angle = forward[0]["theta.q"]
                 self.write("motion.csv", "t,theta.q\n" + "".join(f"{0.0005 * i:.4f},{value!r}\n" for i, value in enumerate(angle)))
                 inverse = self.answer("inverse", "m.yaml", "--motion", "motion.csv")
-                self.assertIsNotNone(inverse)
+                if not inverse or "singular position" in inverse[2]:
+                    self.assertIn("singular position", self.said)
+                    doubtful += 1
+                    continue
                 middle = inverse[0]["theta.tau"][30:-30]  # the ends of a differentiated table are less certain
                 self.assertLess(max(abs(value - torque) for value in middle), 2e-3 * (1 + abs(torque)))
                 answered += 1
         self.assertGreater(answered, 0.8 * CASES)
+        self.assertLessEqual(doubtful, math.ceil(0.03 * CASES))
 
     def test_bad_scales(self):
         """Masses from 1e-6 to 1e6, lengths from 1e-6 to 1e3: an answer that holds, or a cause."""
@@ -166,9 +171,9 @@ class Robots(Random):
 class Loops(Random):
     """Trees with one to three loops, of which some are flat: they have more constraints than they need."""
 
-    def draw(self, seed, case):
+    def draw(self, seed, case, bent=True):
         generator = random.Random(seed + case)
-        robot = LoopRobot(generator, joints=1 + case % 4, loops=1 + case % 3)
+        robot = LoopRobot(generator, joints=1 + case % 4, loops=1 + case % 3, bent=bent)
         self.write("r.urdf", robot.text)
         self.write("r.loops.yaml", robot.loops)
         return generator, robot
@@ -204,32 +209,48 @@ class Loops(Random):
                     self.assertAlmostEqual(hard[0][f"{name}.q"][-1], soft[0][f"{name}.q"][-1], delta=1e-4)
         self.assertGreater(answered, 0.8 * LOOP_CASES)  # the rest passes a singular position, and says so
 
-    def test_torques_come_back(self):
-        """inverse(forward(τ)) = τ, on the way."""
-        answered = 0
-        for case in range(LOOP_CASES):
-            generator, robot = self.draw(8000, case)
+    def torques_come_back(self, seed, cases, seconds, bent):
+        """inverse(forward(τ)) = τ, told the motion of the motors only, on the branch of the forward run: within the digits that
+        the program says it has. Of how many it says that the motion does not tell."""
+        doubtful = 0
+        for case in range(cases):
+            generator, robot = self.draw(seed, case, bent)
             torques = {name: generator.uniform(-3, 3) for name in robot.motors}
             given = ",".join(map(repr, torques.values()))
             self.write("u.csv", "t," + ",".join(f"{name}.tau" for name in torques) + f"\n0,{given}\n1,{given}\n")
             with self.subTest(case=case):
-                forward = self.answer("simulate", "r.urdf", "--time", "0.05", "--step", "0.5ms", "--input", "u.csv")
-                if not forward or forward[2]:
-                    continue
-                # From the drawn position on: far from it a leg may bend the other way with the same angles of the motors.
+                forward = self.answer("simulate", "r.urdf", "--time", seconds, "--step", "0.5ms", "--input", "u.csv")
+                self.assertIsNotNone(forward, self.said)
                 columns = ["t"] + [f"{name}.{part}" for name in torques for part in ("q", "v", "a")]
                 rows = zip(*(forward[0][column] for column in columns))
                 self.write("motion.csv", "\n".join([",".join(columns)] + [",".join(map(repr, row)) for row in rows]) + "\n")
                 inverse = self.answer("inverse", "r.urdf", "--motion", "motion.csv", "--actuators", ",".join(torques))
-                self.assertIsNotNone(inverse)
-                away = max(abs(a - b) for name in robot.names for a, b in zip(inverse[0][f"{name}.q"], forward[0][f"{name}.q"]))
-                if away > 1e-6:
-                    continue  # a leg passes a stretched position, where two motions part
-                answered += 1
+                if not inverse:
+                    self.assertIn("singular position", self.said)
+                    doubtful += 1
+                    continue
+                doubt = inverse[1]["torque_doubt"]
+                if doubt > 1e-3:
+                    self.assertIn("singular position", self.said)
+                for name in robot.names:
+                    for found, right in zip(inverse[0][f"{name}.q"], forward[0][f"{name}.q"]):
+                        self.assertAlmostEqual(found, right, delta=1e-6)
+                digits = 1e-5 if "singular position" in self.said else 1e-6  # of the elimination itself
                 for name, torque in torques.items():
                     for found in inverse[0][f"{name}.tau"]:
-                        self.assertAlmostEqual(found, torque, delta=1e-6)
-        self.assertGreater(answered, 0.8 * LOOP_CASES)
+                        self.assertAlmostEqual(found, torque, delta=digits + 20 * doubt)
+        return doubtful
+
+    def test_torques_come_back(self):
+        self.assertLessEqual(self.torques_come_back(8000, LOOP_CASES, "0.05", True), math.ceil(0.01 * LOOP_CASES))
+
+    def test_torques_come_back_from_stretched_legs(self):
+        self.assertLessEqual(self.torques_come_back(9000, LOOP_CASES, "0.05", False), math.ceil(0.02 * LOOP_CASES))
+
+    def test_torques_come_back_from_long_runs(self):
+        """In which many legs pass stretched positions, where one row may be so near that nothing is left of its torques."""
+        cases = LOOP_CASES // 5
+        self.assertLessEqual(self.torques_come_back(10000, cases, "0.3", False), math.ceil(0.2 * cases))
 
 
 if __name__ == "__main__":

@@ -112,12 +112,13 @@ def angles_of(rotation):
 
 class LoopRobot:
     """A random tree with `loops` loops, each of one freedom: a leg of four joints whose tip a ball joins to a link of the
-    tree, or a flat four-bar that hangs on one. Drawn closed, legs bent. `motors` are as many joints as there are freedoms.
+    tree, or a flat four-bar that hangs on one. Drawn closed; `bent`: no leg is near a stretched position. `motors` are as
+    many joints as there are freedoms.
 
     `closings` are (link, place in it, other link, place in it): points that must stay together."""
 
-    def __init__(self, random, joints, loops):
-        self.random = random
+    def __init__(self, random, joints, loops, bent=True):
+        self.random, self.bent = random, bent
         self.names, self.motors, self.closings, self.axes = [], [], [], [None]
         self.poses = [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.0, 0.0, 0.0])]  # of the links, all joints at zero
         self.text, self.loops = "<robot name='loops'><link name='l0'/>", ""
@@ -158,7 +159,8 @@ class LoopRobot:
     def leg(self):
         link, other = (self.random.randrange(len(self.poses)) for _ in range(2))
         links = [link := self.hang(link, motor=k == 0) for k in range(4)]
-        self.close(link, other, max((self.vector(0.4) for _ in range(20)), key=lambda tip: self.freedom(links[1:], tip)), "ball", "")
+        tips = [self.vector(0.4) for _ in range(20 if self.bent else 1)]
+        self.close(link, other, max(tips, key=lambda tip: self.freedom(links[1:], tip)), "ball", "")
 
     def freedom(self, links, tip):
         """How far three joints are from a position in which they cannot move the tip every way: |det(c₁ c₂ c₃)| / Π |cᵢ| with
