@@ -221,8 +221,8 @@ bool Kalman::correct(const Measurement& m, Innovation& told) {
     if (correct_with(m, inflate.data())) {
       // What a wide belief expects of a curved sensor is not what its mean expects: ln p(y) about the corrected state.
       if (linearisations() > 1 && attempt == 0) {
-        log_likelihood_ = update_.log_likelihood() - 0.5 * curved_;
-        if (!robust) told.nis = nis_ = update_.nis() + curved_;
+        log_likelihood_ = update_.log_likelihood();
+        if (!robust) told.nis = nis_ = update_.nis();
       }
       return true;
     }
@@ -231,22 +231,6 @@ bool Kalman::correct(const Measurement& m, Innovation& told) {
     if (!expect(m, delta_, reading_) || !update_.compare(reading_, inflate.data())) return false;
   }
   return false;
-}
-
-// Laplace's approximation of ln p(y), about δ̂ = S û: the last linearisation's comparison (whose least cost is nis) with
-// the cost that δ̂ has indeed,
-//
-//     −½ (|û|² + Σ (y − h(x ⊕ δ̂))² / R) − ½ ln det 2π (H P Hᵀ + R),    |û|² = nis − Σ (e − H δ̂)² / R
-//
-// `cost`: the one above nis. False where nothing finite comes.
-bool Kalman::look_back(const Measurement& m, const double* inflate, double& cost) {
-  const auto residual = [&](int i) { return reading_.e[i] - H_[m.sensor].row(reading_.channel[i]).dot(delta_); };
-  const auto noise = [&](int i) { return reading_.R(i, i) * inflate[i]; };
-  cost = 0;
-  for (int i = 0; i < reading_.rows; ++i) cost -= residual(i) * residual(i) / noise(i);
-  if (!expect(m, delta_, reading_)) return false;
-  for (int i = 0; i < reading_.rows; ++i) cost += residual(i) * residual(i) / noise(i);
-  return std::isfinite(cost);
 }
 
 // update_ holds the first comparison.
@@ -259,7 +243,6 @@ bool Kalman::correct_with(const Measurement& m, const double* inflate) {
     update_.apply(now_.S, next_.S, delta_);
     if (i > 0 && (delta_ - last_).norm() <= 1e-12 * delta_.norm()) break;
   }
-  if (linearisations() > 1 && !look_back(m, inflate, curved_)) return false;
   next_.t = now_.t;
   next_.x.resize(size());
   next_.chart = now_.chart;

@@ -94,7 +94,6 @@ class Kalman : public Rewindable {
   void update(const Measurement& measurement);
   bool correct(const Measurement& measurement, Innovation& told);
   bool correct_with(const Measurement& measurement, const double* inflate);
-  bool look_back(const Measurement& measurement, const double* inflate, double& cost);
   bool express(const Kalman& other, VectorXd& delta, MatrixXd& S);
 
   int branch_ = 0;
@@ -105,7 +104,6 @@ class Kalman : public Rewindable {
   LinearUpdate update_;
   Chart scratch_;
   VectorXd delta_, last_;
-  double curved_ = 0;  // by how much the cost after a reading is above that of its last linearisation
   VectorXd at_, mean_;
   MatrixXd T_, moved_, work_;
   std::vector<MatrixXd> H_;  // by sensor: they differ in size

@@ -171,6 +171,7 @@ double BranchFollower::follow(Eigen::VectorXd& q, const Eigen::VectorXd& way) {
     positions_.retract(from, way, q);
     return 1;
   }
+  if (!way.allFinite()) return 0;
   const int n = positions_.changes();
   const double farthest = way.lpNorm<Eigen::Infinity>();
   const double longest = farthest > kLongestStage ? kLongestStage / farthest : 1;
@@ -193,7 +194,10 @@ double BranchFollower::follow(Eigen::VectorXd& q, const Eigen::VectorXd& way) {
     bool good = step < 2 * kLongestStage && correct(closed) && apart(guess, closed) <= kCorrection * step + kRounding;
     const bool shortest = 0.5 * stage * std::max(farthest, 1e-3) < kShortestStage;
     look(q);
-    if (good && !same_side(closed)) good = crossed_ = shortest;
+    if (good && !same_side(closed)) {
+      good = shortest;
+      crossed_ |= shortest;
+    }
     if (good) {
       q = closed;
       share = next;

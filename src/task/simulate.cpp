@@ -303,7 +303,7 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
 }  // namespace
 
 Result<SimulateResult> simulate(const Model& original, const SimulateOptions& options) {
-  if (options.time > 0 && options.step > 0) {  // else they are refused below
+  if (options.time > 0 && options.step > 0 && options.time / options.step < 2e9) {  // else they are refused below
     if (auto sound = check_drivers(original, options.time, options.step, options.progress); !sound) {
       return sound.failure();
     }

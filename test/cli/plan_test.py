@@ -130,7 +130,7 @@ class Plan(Cli):
     def test_a_goal_beyond_a_limit_needs_no_search(self):
         self.write("task.yaml", "model: arm.urdf\nhorizon: 1\nsteps: 20\nlimits: [{joint: elbow, position: [-1, 1]}]\n"
                    "goals:\n  - {name: there, time: 1, joints: {elbow: 1.5}}\n")
-        self.bad("task.yaml:6:39: error: cannot be met: there: elbow.q at t = 1 s is 1.5, its limit 1: off by 0.5", "plan", "task.yaml",
+        self.bad("task.yaml:6:37: error: cannot be met: there: elbow.q at t = 1 s is 1.5, its limit 1: off by 0.5", "plan", "task.yaml",
                  status=1)
 
     def test_a_start_outside_its_limits_is_given(self):
