@@ -52,7 +52,7 @@ class Kalman : public Rewindable {
   const GaussianState& state() const { return now_; }
   /// ln of the density of the last reading pushed, as expected before it. Of a reading that was gated out: as if it
   /// lay just at the gate, so that one outlier cannot decide between hypotheses.
-  /// Of a filter that linearises more than once: Laplace's approximation, about the corrected state (see correct()).
+  /// Of a filter that linearises more than once: by its last linearisation, about the corrected state.
   double log_likelihood() const { return log_likelihood_; }
   double nis() const { return nis_; }         ///< of the last reading pushed; of one that cannot be compared: 60
   int rows() const { return reading_.rows; }  ///< numbers that it gave
