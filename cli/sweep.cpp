@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "hdf5_table.hpp"
 #include "kinegraph/base/checksum.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/ensemble/study_file.hpp"
@@ -60,7 +61,7 @@ class Sweep final : public Verb {
   }
   void declare(CLI::App& app) override {
     app.add_option("MODEL", common_.model, "the study: a YAML file")->type_name("STUDY");
-    app.add_option("--out", common_.out, "the table, a row per case; default STUDY.csv in this folder")
+    app.add_option("--out", common_.out, "the table, a row per case; default STUDY.csv in this folder. FILE.h5 is HDF5")
         ->type_name("FILE.csv");
     app.add_option("--json", common_.json, "write the statistics for machines; - is standard output")
         ->type_name("FILE|-");
@@ -109,6 +110,8 @@ std::uint64_t fingerprint(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) sum = checksum(line + "\n", sum);
   return sum;
 }
+
+bool is_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
 
 std::string spread_table(const ensemble::Study& study, const std::vector<Spread>& spreads) {
   int width = 6;
@@ -222,7 +225,11 @@ ensemble::SweepOptions Sweep::options(const ensemble::Study& study, SweepCases& 
 
 Done Sweep::finish(const ensemble::Study& study, const SweepCases& cases, ensemble::Journal& journal, OutputFile& table,
                    ProgressBar& bar) {
-  const auto written = ensemble::write_table(table, study, cases.design(), journal,
+  const std::vector<ensemble::Column> columns = ensemble::table_columns(study, journal);
+  Result<std::unique_ptr<ensemble::TableFile>> rows =
+      is_hdf5(table.path()) ? hdf5_table(table, columns) : ensemble::csv_table(table, columns);
+  if (!rows) return rows.failure();
+  const auto written = ensemble::write_table(**rows, study, cases.design(), journal,
                                              [&](double share) { return bar.show(share, "writing the table"); });
   if (!written) return written.failure();
   Summary summary = summarize(study, journal, *written);
@@ -232,9 +239,7 @@ Done Sweep::finish(const ensemble::Study& study, const SweepCases& cases, ensemb
   }
   journal.remove();
   if (file != "-") {
-    summary.add_text(fmt::format("  wrote {}: {} rows, {} columns\n", file, journal.cases(),
-                                 4 + study.vary.size() + study.outputs.size() + (study.repetitions > 1) -
-                                     static_cast<std::size_t>(ensemble::names_seed(study)) + 1));
+    summary.add_text(fmt::format("  wrote {}: {} rows, {} columns\n", file, journal.cases(), columns.size()));
   }
   return file == "-" || common_.json == "-" ? Done(std::monostate{}) : print(summary.text());
 }
@@ -249,7 +254,10 @@ Done Sweep::run_checked(const ensemble::Study& study, SweepCases& cases) {
         return Failure::bad_input(fmt::format("{}: the study reads it; say --out FILE.csv", place));
       }
     }
-    if (const Result<OutputFile> file = OutputFile::create(place); !file) return file.failure();
+    Result<OutputFile> file = OutputFile::create(place);
+    if (!file) return file.failure();
+    if (place != files().table || !is_hdf5(place)) continue;
+    if (const auto possible = hdf5_table(*file, {}); !possible) return possible.failure();
   }
   Result<ensemble::Journal> journal = open_journal(study, cases);
   if (!journal) return journal.failure();

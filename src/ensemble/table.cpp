@@ -3,41 +3,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace kinegraph::ensemble {
 namespace {
 
-/// As it stands in a CSV file: quoted where it has to be.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos && !text.starts_with(' ')) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+bool is_number(const std::string& text) {
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
-std::string field(const Cell& cell) {
-  if (cell.kind == Cell::Kind::number) return fmt::format("{}", cell.number);
-  return cell.kind == Cell::Kind::text ? field(cell.text) : "";
+Column::Kind kind_of(const Varied& varied) {
+  const auto* choices = std::get_if<Choices>(&varied.values);
+  const bool numbers = !choices || std::all_of(choices->texts.begin(), choices->texts.end(), is_number);
+  return numbers ? Column::Kind::number : Column::Kind::text;
 }
 
-std::string header(const Study& study) {
-  std::string line = "case";
-  if (!names_seed(study)) line += ",seed";
-  if (study.repetitions > 1) line += ",repetition";
-  for (const Varied& varied : study.vary) line += "," + field(varied.written());
-  for (const StudyOutput& output : study.outputs) line += "," + field(output.name);
-  return line + ",status,error,warnings\n";
+Field field(const Cell& cell) {
+  if (cell.kind == Cell::Kind::number) return cell.number;
+  return cell.kind == Cell::Kind::text ? Field(cell.text) : Field();
 }
 
-std::string row(const Study& study, const Case& of, const Outcome& outcome) {
-  std::string line = std::to_string(of.number);
-  if (!names_seed(study)) line += fmt::format(",{}", of.seed);
-  if (study.repetitions > 1) line += fmt::format(",{}", of.repetition);
-  for (const std::string& value : of.values) line += "," + field(value);
+std::vector<Field> row(const Study& study, const Case& of, const Outcome& outcome) {
+  std::vector<Field> fields = {of.number};
+  if (!names_seed(study)) fields.emplace_back(of.seed);
+  if (study.repetitions > 1) fields.emplace_back(of.repetition);
+  for (const std::string& value : of.values) fields.emplace_back(value);
   for (std::size_t i = 0; i < study.outputs.size(); ++i) {
-    line += "," + (i < outcome.cells.size() ? field(outcome.cells[i]) : std::string());
+    fields.push_back(i < outcome.cells.size() ? field(outcome.cells[i]) : Field());
   }
-  return line + fmt::format(",{},{},{}\n", outcome.status, field(outcome.error), outcome.warnings);
+  fields.emplace_back(static_cast<std::uint64_t>(outcome.status));
+  fields.emplace_back(outcome.error);
+  fields.emplace_back(std::uint64_t{outcome.warnings});
+  return fields;
+}
+
+/// Which outputs are texts in some case: a column of HDF5 has one type.
+std::vector<bool> text_outputs(const Study& study, Journal& journal) {
+  std::vector<bool> texts(study.outputs.size());
+  for (std::uint64_t k = 0; k < journal.cases(); ++k) {
+    const std::optional<Outcome> outcome = journal.read(k);
+    if (!outcome) continue;  // told by who writes the rows
+    for (std::size_t i = 0; i < std::min(texts.size(), outcome->cells.size()); ++i) {
+      if (outcome->cells[i].kind == Cell::Kind::text) texts[i] = true;
+    }
+  }
+  return texts;
 }
 
 }  // namespace
@@ -49,16 +61,29 @@ bool names_seed(const Study& study) {
                      [](const Varied& varied) { return varied.option && varied.name.text == "seed"; });
 }
 
-Result<TableSummary> write_table(OutputFile& file, const Study& study, const Design& design, Journal& journal,
+std::vector<Column> table_columns(const Study& study, Journal& journal) {
+  using enum Column::Kind;
+  const std::vector<bool> texts = text_outputs(study, journal);
+  std::vector<Column> columns = {{"case", whole}};
+  if (!names_seed(study)) columns.push_back({"seed", whole});
+  if (study.repetitions > 1) columns.push_back({"repetition", whole});
+  for (const Varied& varied : study.vary) columns.push_back({varied.written(), kind_of(varied)});
+  for (std::size_t i = 0; i < study.outputs.size(); ++i) {
+    columns.push_back({study.outputs[i].name, texts[i] ? text : number});
+  }
+  columns.insert(columns.end(), {{"status", whole}, {"error", text}, {"warnings", whole}});
+  return columns;
+}
+
+Result<TableSummary> write_table(TableFile& table, const Study& study, const Design& design, Journal& journal,
                                  const Progress& progress) {
   constexpr std::uint64_t kRowsPerReport = 4096;
   std::vector<Moments> moments(study.outputs.size());
   TableSummary summary;
-  file.write(header(study));
-  for (std::uint64_t k = 0; k < design.cases() && !file.failed(); ++k) {
+  for (std::uint64_t k = 0; k < design.cases() && !table.failed(); ++k) {
     const std::optional<Outcome> outcome = journal.read(k);
     if (!outcome) return Failure::internal(fmt::format("case {} is not in the journal", k));
-    file.write(row(study, design.at(k), *outcome));
+    table.add(row(study, design.at(k), *outcome));
     if (outcome->warnings > 0 && summary.warned++ == 0) {
       summary.first = k;
       summary.warning = outcome->warning;
@@ -73,7 +98,7 @@ Result<TableSummary> write_table(OutputFile& file, const Study& study, const Des
   }
   for (const Moments& m : moments) summary.spreads.push_back(m.spread());
   if (const auto found = find_percentiles(journal, summary.spreads); !found) return found.failure();
-  if (const auto done = file.finish(); !done) return done.failure();
+  if (const auto done = table.finish(); !done) return done.failure();
   return summary;
 }
 

@@ -3,7 +3,7 @@
 #include "kinegraph/base/progress.hpp"
 #include "kinegraph/ensemble/design.hpp"
 #include "kinegraph/ensemble/spread.hpp"
-#include "kinegraph/io/output.hpp"
+#include "kinegraph/ensemble/table_file.hpp"
 
 namespace kinegraph::ensemble {
 
@@ -15,9 +15,12 @@ struct TableSummary {
   std::string warning;
 };
 
-/// The table of a finished sweep: a row per case, in their order, whatever the order in which they came. Columns: case,
-/// seed, repetition (where there are several), what is varied, the outputs, status, error, warnings (how many).
-Result<TableSummary> write_table(OutputFile& file, const Study& study, const Design& design, Journal& journal,
+/// The columns of a sweep's table: case, seed, repetition (where there are several), what is varied, the outputs,
+/// status, error, warnings (how many). An output is a column of texts where some case has a text.
+std::vector<Column> table_columns(const Study& study, Journal& journal);
+
+/// The rows of a finished sweep, one per case, in their order, whatever the order in which they came.
+Result<TableSummary> write_table(TableFile& table, const Study& study, const Design& design, Journal& journal,
                                  const Progress& progress);
 
 /// Whether the study itself says which seed the verb gets.

@@ -140,6 +140,16 @@ class Sweeps(SweepCase):
         self.assertEqual(bad.returncode, 2, bad.stderr)
         self.assertEqual(bad.stderr.count("unknown output 'energy_drfit'"), 1, bad.stderr)
 
+    def test_a_table_as_hdf5(self):
+        self.good("sweep", "study.yaml", "--out", "study.h5", "--threads", "1")
+        with open(os.path.join(self.folder, "study.h5"), "rb") as file:
+            one = file.read()
+        self.assertTrue(one.startswith(b"\x89HDF\r\n\x1a\n"))
+        self.good("sweep", "study.yaml", "--out", "study.h5", "--threads", "2")
+        with open(os.path.join(self.folder, "study.h5"), "rb") as file:
+            self.assertEqual(file.read(), one)
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if "study" in name), ["study.h5", "study.yaml"])
+
     def test_a_failing_case_is_a_row(self):
         self.write("reach.yaml", STUDY.replace("samples: 40\n", "").replace("design: latin-hypercube\n", "")
                    .replace("{distribution: normal, mean: 1, sd: 5mm}", "[1, -1, 9]")
