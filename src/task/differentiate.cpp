@@ -4,6 +4,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace kinegraph::task {
 namespace {
@@ -136,6 +137,20 @@ SmoothMotion differentiate(const std::vector<double>& samples, double step, doub
     motion.residual_max = std::max(motion.residual_max, std::abs(spline.residual(k)));
   }
   return motion;
+}
+
+bool unwrap(std::vector<double>& angle) {
+  constexpr double kTurn = 2 * std::numbers::pi, kRounded = 1e-3;  // few digits may be given
+  if (angle.empty()) return false;
+  const auto [low, high] = std::minmax_element(angle.begin(), angle.end());
+  if (*high - *low > kTurn + kRounded) return false;
+  bool changed = false;
+  for (std::size_t k = 1; k < angle.size(); ++k) {
+    const double turns = std::round((angle[k] - angle[k - 1]) / kTurn);
+    angle[k] -= kTurn * turns;
+    changed = changed || turns != 0;
+  }
+  return changed;
 }
 
 }  // namespace kinegraph::task

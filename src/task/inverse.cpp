@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <optional>
 
 #include "kinegraph/model/friction_support.hpp"
@@ -27,7 +29,7 @@ struct Prescribed {
   int series = 0;
   std::string name;
   int coordinate = 0;
-  bool relative = false;
+  bool relative = false, angle = false;
 };
 
 Location header(const Trajectory& motion, int series = -1) {
@@ -57,7 +59,9 @@ Result<std::vector<Prescribed>> find_columns(const Model& model, const natural::
                                     fmt::format("unknown coordinate '{}'{}", name, did_you_mean(name, valid))});
       continue;
     }
-    found.push_back({s, name, coordinate, ref->what == CoordinateRef::What::relative});
+    const bool relative = ref->what == CoordinateRef::What::relative;
+    const bool angle = relative && model.relative[ref->index].type != RelativeCoordinate::Type::relative_position;
+    found.push_back({s, name, coordinate, relative, angle});
   }
   if (!faults.diagnostics.empty()) return faults;
   if (found.empty()) {
@@ -178,6 +182,50 @@ class RowWatch {
   BranchMarch march_;
 };
 
+/// Columns beyond those that determine the mechanism: they are not used, so they are compared.
+class OtherColumns {
+ public:
+  OtherColumns(const std::vector<Prescribed>& found, const std::vector<Prescribed>& used, const Trajectory& motion)
+      : motion_(motion) {
+    for (const Prescribed& column : found) {
+      const auto same = [&](const Prescribed& p) { return p.series == column.series; };
+      if (std::none_of(used.begin(), used.end(), same)) others_.push_back({column});
+    }
+    for (const Prescribed& p : used) used_ += (used_.empty() ? "" : ", ") + p.name;
+  }
+  void compare(int k, const double* q) {
+    for (Other& other : others_) {
+      const double given = motion_.at(k, other.column.series);
+      double off = given - q[other.column.coordinate];
+      if (other.column.angle) off = std::remainder(off, 2 * std::numbers::pi);
+      other.low = std::min(other.low, given), other.high = std::max(other.high, given);
+      if (std::abs(off) > std::abs(other.off)) other.off = off, other.t = motion_.times()[k];
+    }
+  }
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> told;
+    for (const Other& other : others_) {
+      if (std::abs(other.off) <= std::max(kAgrees * (other.high - other.low), kSame)) continue;
+      told.push_back(
+          fmt::format("column '{}' contradicts {}, which determine{} the mechanism, and was not used: at t = "
+                      "{:g} s it is off by {:.3g} {}",
+                      other.column.name, used_, used_.find(',') == std::string::npos ? "s" : "", other.t, other.off,
+                      other.column.angle ? "rad" : "m"));
+    }
+    return told;
+  }
+
+ private:
+  static constexpr double kAgrees = 0.01, kSame = 1e-6;  // share of the column's range; m or rad
+  struct Other {
+    Prescribed column;
+    double low = std::numeric_limits<double>::infinity(), high = -low, off = 0, t = 0;
+  };
+  const Trajectory& motion_;
+  std::vector<Other> others_;
+  std::string used_;
+};
+
 Failure cannot_follow(const Start& start, double t, const Eigen::VectorXd& last_pose, const std::vector<Held>& held) {
   const auto pose = assemble(start.system, t, last_pose, held);
   return Failure::no_answer(
@@ -220,7 +268,8 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   InverseSummary summary;
   double digits = 0;
   for (const Prescribed& p : *columns) {
-    const std::vector<double> samples = motion.column(p.series);
+    std::vector<double> samples = motion.column(p.series);
+    if (p.angle) unwrap(samples);
     const bool printed = p.series < static_cast<int>(motion.resolution.size());
     targets.push_back(differentiate(samples, *step, printed ? motion.resolution[p.series] : 0.0, options.noise));
     if (printed) digits = std::max(digits, motion.resolution[p.series]);
@@ -245,6 +294,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   long iterations = 0;
   Eigen::VectorXd last_pose = *pose;
   RowWatch watch(model, *start, graph.given.prescribed, digits);
+  OtherColumns others(*found, *columns, motion);
   for (int k = 0; k < motion.samples(); ++k) {
     const double t = motion.times()[k];
     march.advance(t);
@@ -255,6 +305,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
       return cannot_follow(*start, t, last_pose, columns_at(*columns, targets, k));
     if (auto kept = watch.look(march, t); !kept) return kept.failure();
     std::copy_n(march.q(march.last()), last_pose.size(), last_pose.begin());
+    others.compare(k, march.q(march.last()));
     iterations += outcome.iterations;
     const int knot = march.last();
     system.position(march.q(knot), t, phi.data(), nullptr);
@@ -280,6 +331,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
     summary.torque_rms.push_back(std::sqrt(square / motion.samples()));
   }
   summary.warnings = watch.warnings();
+  for (std::string& warning : others.warnings()) summary.warnings.push_back(std::move(warning));
   summary.samples = motion.samples();
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   summary.sample_us = summary.wall_s / motion.samples() * 1e6;

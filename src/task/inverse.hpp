@@ -22,7 +22,7 @@ struct InverseSummary {
   double constraint_max = 0, following_error_max = 0;  ///< largest distance from the prescribed values
   std::vector<std::string> actuators, prescribed;
   std::vector<double> torque_peak, torque_rms;  ///< per actuator
-  std::vector<std::string> warnings;            ///< singular positions that are passed or near
+  std::vector<std::string> warnings;            ///< singular positions passed or near, columns that contradict
 };
 
 struct InverseResult {
@@ -30,7 +30,8 @@ struct InverseResult {
   InverseSummary summary;
 };
 
-/// `motion`: columns named as coordinates ("theta.q", "6.x"), one per degree of freedom, on an even grid.
+/// `motion`: columns named as coordinates ("theta.q", "6.x"), one per degree of freedom, on an even grid. More are
+/// compared with what is found. Angles may have been recorded within one turn.
 Result<InverseResult> inverse(const Model& model, const Trajectory& motion, const InverseOptions& options);
 
 }  // namespace kinegraph::task

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 namespace kinegraph::task {
 namespace {
@@ -51,6 +52,31 @@ TEST(Inverse, SamplesFarApartDoNotTurnTheBarAround) {
     EXPECT_NEAR(result->trajectory.at(k, x), 0.5 * std::cos(3.0 * k), 1e-6);
     EXPECT_NEAR(result->trajectory.at(k, y), 0.5 * std::sin(3.0 * k), 1e-6);
   }
+}
+
+/// Recorded between −π and π, and with a column that says something else.
+TEST(Inverse, WrappedAnglesAreOneMotionAndContradictionsAreTold) {
+  Trajectory plain({"theta.q"}), wrapped({"theta.q", "P.x"});
+  for (int k = 0; k <= 100; ++k) {
+    const double t = 0.02 * k, angle = 4 * t + 0.3 * std::sin(2 * t);
+    *plain.append(t) = angle;
+    double* row = wrapped.append(t);
+    row[0] = std::remainder(angle, 2 * std::numbers::pi);
+    row[1] = 0.5 * std::cos(angle) + (k == 70 ? 0.02 : 0);
+  }
+  const auto one = inverse(bar(), plain, {}), other = inverse(bar(), wrapped, {});
+  ASSERT_TRUE(one) << one.failure().to_string();
+  ASSERT_TRUE(other) << other.failure().to_string();
+  const int tau = one->trajectory.find("theta.tau"), q = one->trajectory.find("theta.q");
+  for (int k = 0; k <= 100; ++k) {
+    EXPECT_NEAR(other->trajectory.at(k, tau), one->trajectory.at(k, tau), 1e-6) << k;
+    EXPECT_NEAR(other->trajectory.at(k, q), one->trajectory.at(k, q), 1e-9) << k;
+  }
+  EXPECT_TRUE(one->summary.warnings.empty());
+  ASSERT_EQ(other->summary.warnings.size(), 1U);
+  EXPECT_EQ(other->summary.warnings[0],
+            "column 'P.x' contradicts theta.q, which determines the mechanism, and was not used: at t = 1.4 s it is "
+            "off by 0.02 m");
 }
 
 TEST(Inverse, RefusesWhatDoesNotPrescribeTheMechanism) {

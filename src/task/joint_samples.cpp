@@ -5,7 +5,6 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 #include <vector>
 
@@ -89,24 +88,22 @@ class JointReader {
     return failure;
   }
 
-  SmoothMotion smooth(const Eigen::VectorXd& values, int series, double noise) {
-    const bool printed = series >= 0 && series < static_cast<int>(table_.resolution.size());
-    return differentiate({values.begin(), values.end()}, step_, printed ? table_.resolution[series] : 0.0, noise);
+  static std::vector<double> row(const Eigen::MatrixXd& samples, Eigen::Index i) {
+    std::vector<double> values(samples.cols());
+    Eigen::RowVectorXd::Map(values.data(), samples.cols()) = samples.row(i);
+    return values;
   }
 
-  /// A joint without limits may have been recorded between −π and π.
-  void unwrap(Eigen::VectorXd& angle) const {
-    constexpr double kTurn = 2 * std::numbers::pi;
-    for (Eigen::Index k = 1; k < angle.size(); ++k) {
-      angle[k] -= kTurn * std::round((angle[k] - angle[k - 1]) / kTurn);
-    }
+  SmoothMotion smooth(const std::vector<double>& values, int series, double noise) {
+    const bool printed = series >= 0 && series < static_cast<int>(table_.resolution.size());
+    return differentiate(values, step_, printed ? table_.resolution[series] : 0.0, noise);
   }
 
   void differentiate_positions(bool has_a) {
     const Eigen::Index stored = samples_.q.rows(), n = samples_.q.cols();
     Eigen::MatrixXd rate(stored, n), second(stored, n);
     for (Eigen::Index i = 0; i < stored; ++i) {
-      Eigen::VectorXd values = samples_.q.row(i);
+      std::vector<double> values = row(samples_.q, i);
       if (series_.type == JointType::continuous) unwrap(values);
       const SmoothMotion motion = smooth(values, series_.q[i], noise_);
       for (Eigen::Index k = 0; k < n; ++k) {
@@ -144,7 +141,7 @@ class JointReader {
   /// Rates of v are accelerations for every type of joint.
   void differentiate_velocities() {
     for (Eigen::Index i = 0; i < samples_.v.rows(); ++i) {
-      const SmoothMotion motion = smooth(samples_.v.row(i), series_.v[i], 0);
+      const SmoothMotion motion = smooth(row(samples_.v, i), series_.v[i], 0);
       for (Eigen::Index k = 0; k < samples_.v.cols(); ++k) samples_.a(i, k) = motion.rate[k];
     }
   }
