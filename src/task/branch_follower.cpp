@@ -174,6 +174,7 @@ double BranchFollower::follow(Eigen::VectorXd& q, const Eigen::VectorXd& way) {
   if (!way.allFinite()) return 0;
   const int n = positions_.changes();
   const double farthest = way.lpNorm<Eigen::Infinity>();
+  if (farthest > kFarthest) return 0;
   const double longest = farthest > kLongestStage ? kLongestStage / farthest : 1;
   double stage = longest, share = 0;
   crossed_ = false;

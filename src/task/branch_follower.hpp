@@ -69,8 +69,9 @@ class BranchFollower {
   /// No singular position lies between the one looked at and another near by:  det(J⁺ J′) > 0.
   bool same_side(const Eigen::VectorXd& other);
 
+  static constexpr double kFarthest = 1000;  ///< that something may be moved at once, in δ: a second's work
   /// Moves what leads by `way` (in δ), in stages through which the branch is kept. Gives the share of the way that it
-  /// came, 1 if all. q: where that is. Where branches cross, it goes straight on.
+  /// came, 1 if all. q: where that is. Where branches cross, it goes straight on. Farther than kFarthest: 0.
   double follow(Eigen::VectorXd& q, const Eigen::VectorXd& way);
   bool crossed() const { return crossed_; }  ///< the last follow() went past such a position
 
@@ -81,7 +82,7 @@ class BranchFollower {
   double apart(const Eigen::VectorXd& a, const Eigen::VectorXd& b) const;
   const std::vector<int>& following() const { return following_; }
   void set_following(std::vector<int> columns) { following_ = std::move(columns); }
-  ClosedPositions& positions() { return positions_; }
+  ClosedPositions& positions() const { return positions_; }
 
  private:
   ClosedPositions& positions_;

@@ -134,6 +134,7 @@ Result<KinematicsResult> kinematics(const Model& model, const KinematicsOptions&
       const double target = move.from + (move.to - move.from) * k / (move.samples - 1);
       for (const Held& h : held) way[h.coordinate] = (h.value - q[h.coordinate]) / positions.scale(h.coordinate);
       way[coordinate] = (target - q[coordinate]) / positions.scale(coordinate);
+      if (auto far = too_far(follower, way, coordinate, move.coordinate)) return *far;
       if (follower.follow(q, way) < 1 || !system.proper(q.data())) {
         const bool angle = positions.angle(coordinate);
         return Failure::no_answer(

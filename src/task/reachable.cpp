@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "kinegraph/base/names.hpp"
+
 namespace kinegraph::task {
 
 Reachable reachable(BranchFollower& follower, const Eigen::VectorXd& q, int column, double at) {
@@ -25,6 +27,17 @@ std::string range_text(const Reachable& range, bool angle) {
   return fmt::format("the loops hold it; from {}, where the machine is drawn, it can be moved from {} to {}",
                      with_unit(range.at, angle), with_unit(range.at + range.from, angle),
                      with_unit(range.at + range.to, angle));
+}
+
+std::optional<Failure> too_far(const BranchFollower& follower, const Eigen::VectorXd& way, int column,
+                               const std::string& name) {
+  const ClosedPositions& positions = follower.positions();
+  if (std::abs(way[column]) <= BranchFollower::kFarthest) return {};
+  const double unit = positions.scale(column);
+  const bool angle = positions.angle(column);
+  return Failure::bad_input(fmt::format(
+      "move: {} goes {} from one sample to the next, {} at most; say more samples, {}=FROM:TO:N", quote(name),
+      with_unit(std::abs(way[column]) * unit, angle), with_unit(BranchFollower::kFarthest * unit, angle), name));
 }
 
 }  // namespace kinegraph::task

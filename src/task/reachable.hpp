@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "kinegraph/task/branch_follower.hpp"
@@ -18,5 +19,9 @@ Reachable reachable(BranchFollower& follower, const Eigen::VectorXd& q, int colu
 std::string with_unit(double value, bool angle);
 /// "from where it is (30 deg) it can be moved to all from −12.5 deg to 192.5 deg"
 std::string range_text(const Reachable& range, bool angle);
+
+/// A failure where `way`, from one sample of a move to the next, is more than a follower goes at once.
+std::optional<Failure> too_far(const BranchFollower& follower, const Eigen::VectorXd& way, int column,
+                               const std::string& name);
 
 }  // namespace kinegraph::task

@@ -171,6 +171,7 @@ class SpatialKinematics {
       positions.local(q, target, all);
       way.setZero(all.size());
       for (const int f : held) way[f] = all[f];
+      if (auto far = too_far(follower, way, found->freedom, move.coordinate)) return *far;
       if (follower.follow(q, way) < 1) {
         const bool angle = positions.angle(found->freedom);
         return Failure::no_answer(

@@ -99,6 +99,8 @@ class Options(Cli):
         move("error: move: expected name=from:to or name=from:to:samples, found 'theta.q'", "theta.q")
         move("error: move: '10' and '350deg': give both a unit, or none", "theta.q=10:350deg")
         move("error: move samples: must be >= 2, is 1", "theta.q=0:1:1")
+        move("error: move: 'theta.q' goes 2.77778e+09 deg from one sample to the next, 57295.8 deg at most; say more samples, "
+             "theta.q=FROM:TO:N", "theta.q=0:1e12deg")
         self.bad("error: branches, move: only one of them at a time",
                  "kinematics", "fourbar.yaml", "--branches", "--move", "theta.q=0:1")
 
