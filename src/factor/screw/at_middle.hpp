@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kinegraph/factor/common/pool.hpp"
-#include "kinegraph/factor/screw/middle_state.hpp"
+#include "kinegraph/factor/screw/middle_curvature.hpp"
 #include "kinegraph/graph/difference_curvature.hpp"
 
 namespace kinegraph::screw {
@@ -51,24 +51,12 @@ class AtMiddle final : public Factor {
     if (nominal_ > 0) return false;
     const auto work = pool_.borrow();
     work->set(*this, x, true);
-    const int n = differences_->directions();
     std::fill(work->hessian.begin(), work->hessian.end(), 0.0);
     if (!factor_->add_curvature(work->slots, weight, work->hessian.data())) {
       factor_->evaluate(work->slots, work->residual.data(), work->jacobian.data());
       differences_->add(*factor_, work->slots, work->jacobian.data(), weight, work->hessian.data(), work->differences);
     }
-    work->fill_shares(*this);
-    for (const auto& [a, b] : differences_->pairs()) {
-      const double h = work->hessian[static_cast<std::size_t>(b) * n + a];
-      if (h == 0) continue;
-      for (const auto& [i, f] : work->shares[a]) {
-        for (const auto& [j, g] : work->shares[b]) {
-          if (a == b && i < j) continue;
-          const auto [low, high] = std::minmax(i, j);
-          hessian[static_cast<std::size_t>(low) * outer_ + high] += (a != b && i == j ? 2 : 1) * h * f * g;
-        }
-      }
-    }
+    curvature_->add(work->middle, work->hessian.data(), hessian, work->curvature);
     return true;
   }
   std::string row_name(int row) const override { return factor_->row_name(row); }
@@ -161,37 +149,11 @@ class AtMiddle final : public Factor {
       const int s = of.state_.slots(), behind = 2 * of.outer_levels_ * s;
       for (std::size_t i = of.levels_ * s; i < slots.size(); ++i) slots[i] = x[behind + i - of.levels_ * s];
     }
-    /// Per direction of the factor: which directions of this one move it, and how far.
-    void fill_shares(const AtMiddle& of) {
-      const int n = of.state_.freedoms(), inner = of.levels_ * n, ends = 2 * of.outer_levels_ * n;
-      shares.resize(of.differences_->directions());
-      for (int d = 0; d < static_cast<int>(shares.size()); ++d) {
-        auto& list = shares[d];
-        list.clear();
-        if (d >= inner) {
-          list.emplace_back(ends + d - inner, 1.0);
-          continue;
-        }
-        const int level = d / n, i = d % n;
-        if (level == 0 && of.state_.floating && i < 6) {
-          const int first[] = {0, n, of.outer_levels_ * n, (of.outer_levels_ + 1) * n};
-          for (int b = 0; b < 4; ++b) {
-            for (int c = 0; c < 6; ++c) list.emplace_back(first[b] + c, middle.pose_by[b](i, c));
-          }
-          continue;
-        }
-        const MiddleState::Share share = middle.share(level);
-        for (int other = 0; other < of.outer_levels_; ++other) {
-          if (share.start[other] != 0) list.emplace_back(other * n + i, share.start[other]);
-          if (share.end[other] != 0) list.emplace_back((of.outer_levels_ + other) * n + i, share.end[other]);
-        }
-      }
-    }
     MiddleState middle;
     std::vector<const double*> slots;
     std::vector<double> residual, jacobian, hessian, by_step;
-    std::vector<std::vector<std::pair<int, double>>> shares;
     DifferenceCurvature::Work differences;
+    MiddleCurvature::Work curvature;
   };
 
   /// ∂e/∂T = h/T₀ Σ ∂e/∂(middle) ∂(middle)/∂h: its entries are the last.
@@ -234,7 +196,6 @@ class AtMiddle final : public Factor {
   /// At rest in the origin: only structure is looked for.
   void find_differences() {
     std::vector<Manifold> manifolds;
-    const int state_slots = levels_ * state_.slots();
     if (state_.floating) manifolds.push_back(Manifold::se3());
     if (state_.joints > 0) manifolds.push_back(Manifold::real(state_.joints));
     for (std::size_t i = manifolds.size(); i < factor_->slot_sizes().size(); ++i) {
@@ -248,18 +209,19 @@ class AtMiddle final : public Factor {
     }
     for (const auto& v : values) x.push_back(v.data());
     differences_ = std::make_unique<DifferenceCurvature>(*factor_, x, manifolds);
-    outer_ = 2 * outer_levels_ * state_.freedoms();
-    for (std::size_t i = state_slots; i < manifolds.size(); ++i) outer_ += manifolds[i].tangent();
+    curvature_ = std::make_unique<MiddleCurvature>(state_, levels_, outer_levels_, differences_->directions(),
+                                                   differences_->pairs());
     pool_.borrow()->hessian.resize(static_cast<std::size_t>(differences_->directions()) * differences_->directions());
   }
 
   std::shared_ptr<const Factor> factor_;
   StateSlots state_;
-  int levels_, outer_levels_, outer_ = 0;
+  int levels_, outer_levels_;
   double h_, nominal_;
   std::vector<Term> terms_;
   std::vector<PoseTerm> pose_terms_;
   std::unique_ptr<DifferenceCurvature> differences_;
+  std::unique_ptr<MiddleCurvature> curvature_;
   Pool<Work> pool_;
 };
 
