@@ -19,6 +19,7 @@ struct HorizonElimination::Scratch {
   std::vector<double> a, diagonal, off, v;
   std::vector<int> place;
   HorizonPivoting pivoting;
+  std::vector<std::vector<double>> spare;  // updates that a parent has taken in: still in the cache
 
   void reserve(int size) {
     const std::size_t n = static_cast<std::size_t>(stride_of(size));
@@ -32,6 +33,14 @@ struct HorizonElimination::Scratch {
 
 HorizonElimination::HorizonElimination(const HorizonPlan& plan) : plan_(&plan), nodes_(plan.nodes().size()) {
   scale_.resize(plan.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const int parent = plan.nodes()[i].parent;
+    nodes_[i].lends =
+        parent >= 0 && std::find(plan.separators().begin(), plan.separators().end(), parent) == plan.separators().end();
+  }
+  std::size_t border = 0;
+  for (const HorizonNode& node : plan.nodes()) border = std::max(border, node.border.size());
+  largest_update_ = (border * 3 / 2 + 8) * (border * 3 / 2 + 8);
   for (auto* v : {&right_, &residual_, &best_}) v->setZero(plan.size());
   set_threads(1);
 }
@@ -41,12 +50,14 @@ HorizonElimination::~HorizonElimination() = default;
 void HorizonElimination::set_threads(int threads) {
   workers_.set_threads(threads);
   scratch_.resize(workers_.threads());
+  for (Scratch& s : scratch_) s.spare.reserve(64);
 }
 
-// Slices, segments, separators; downward the other way round.
+// Slices, segments, separators; downward the other way round. Where segments alone keep all threads at work, a slice is
+// done right before the node that it passes into.
 void HorizonElimination::run(const std::function<void(int, Scratch&)>& work, bool upward) {
-  const auto slices = plan_->slices();
-  const auto segments = plan_->segments();
+  const auto segments = joined() ? plan_->joined_segments() : plan_->segments();
+  const auto slices = joined() ? plan_->loose_slices() : plan_->slices();
   const auto separators = plan_->separators();
   const int chunks = (static_cast<int>(slices.size()) + kChunk - 1) / kChunk;
   const auto chunk = [&](int c, int worker) {
@@ -69,6 +80,8 @@ void HorizonElimination::run(const std::function<void(int, Scratch&)>& work, boo
     workers_.run(chunks, std::cref(chunk));
   }
 }
+
+bool HorizonElimination::joined() const { return workers_.threads() <= static_cast<int>(plan_->segments().size()); }
 
 // Every second run at the same time, then the others.
 template <class Work>
@@ -118,7 +131,7 @@ void HorizonElimination::assemble(int i, Scratch& scratch) {
   scratch.reserve(node.size);
   const std::ptrdiff_t stride = stride_of(node.size);
   double* a = scratch.a.data();
-  std::fill_n(a, stride * (node.size + 4), 0.0);
+  for (int j = 0; j < node.size; ++j) std::fill(a + j * (stride + 1), a + (j + 1) * stride, 0.0);
   for (const HorizonNode::Term& t : plan.terms) {
     const int row = t.row < own ? t.row : t.row + node.passed;
     const int column = t.column < own ? t.column : t.column + node.passed;
@@ -132,6 +145,7 @@ void HorizonElimination::assemble(int i, Scratch& scratch) {
     std::copy_n(from.id.begin() + from.eliminated, passed, node.id.begin() + first);
     add_child(plan, plan_->nodes()[c], from, first, scratch);
     first += passed;
+    if (joined() && from.lends) scratch.spare.push_back(std::move(nodes_[c].update));
   }
 }
 
@@ -182,11 +196,21 @@ void HorizonElimination::eliminate(int i, Scratch& scratch) {
     const double* from = front.a + static_cast<std::ptrdiff_t>(k) * stride;
     std::copy(from + k, from + node.size, node.panel.data() + static_cast<std::ptrdiff_t>(k) * node.size + k);
   }
-  node.update.resize(static_cast<std::size_t>(rest) * rest);
+  reserve_update(node, static_cast<std::size_t>(rest) * rest, scratch);
   for (int k = 0; k < rest; ++k) {
     const double* from = front.a + static_cast<std::ptrdiff_t>(e + k) * stride + e;
     std::copy(from + k, from + rest, node.update.data() + static_cast<std::ptrdiff_t>(k) * rest + k);
   }
+}
+
+// A parent takes updates in one after the other, so that few are needed at a time: all of the size of the largest, with
+// room for what is passed on.
+void HorizonElimination::reserve_update(Node& node, std::size_t size, Scratch& scratch) {
+  if (joined() && node.lends && node.update.empty() && !scratch.spare.empty()) {
+    node.update = std::move(scratch.spare.back());
+    scratch.spare.pop_back();
+  }
+  if (node.update.size() < size) node.update.resize(joined() && node.lends ? std::max(size, largest_update_) : size);
 }
 
 // L z = b. What a node takes from its border goes to the parent in `rest`; unknowns passed on keep theirs in x.

@@ -49,14 +49,17 @@ class HorizonElimination {
     std::vector<double> panel, diagonal, off, update;  // L: size × eliminated; Schur complement, lower, column-major
     std::vector<double> rest;                          // right-hand side of the border
     HorizonInertia inertia;
+    bool lends = false;  // its update is taken in by the thread that made it, which uses the memory again
   };
   struct Scratch;
 
   void run(const std::function<void(int node, Scratch&)>& work, bool upward);
+  bool joined() const;
   void assemble(int node, Scratch& scratch);
   void add_child(const HorizonNode& plan, const HorizonNode& child, const Node& node, int first,
                  Scratch& scratch) const;
   void eliminate(int node, Scratch& scratch);
+  void reserve_update(Node& node, std::size_t size, Scratch& scratch);
   void forward(int node, Scratch& scratch);
   void backward(int node, Scratch& scratch);
   void substitute(Eigen::VectorXd& x);
@@ -69,6 +72,7 @@ class HorizonElimination {
   std::span<const double> values_, diagonal_;
   std::vector<Node> nodes_;
   std::vector<double> scale_;
+  std::size_t largest_update_ = 0;
   HorizonInertia inertia_;
   Eigen::VectorXd right_, residual_, best_;
   double* x_ = nullptr;

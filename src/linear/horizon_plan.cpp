@@ -20,6 +20,7 @@ HorizonPlan::HorizonPlan(int knots, std::vector<HorizonPlace> place, std::vector
   find_borders();
   place_terms();
   find_runs();
+  join_slices();
 }
 
 // Entries mostly come in the order of time. Cut into runs, each touches the knots of its own time and those of the next
@@ -40,6 +41,25 @@ void HorizonPlan::find_runs() {
   bool apart = !runs_.empty() && runs_.back().second == count;
   for (std::size_t r = 2; r < runs_.size(); ++r) apart &= touched[r].first > touched[r - 2].second;
   if (!apart) runs_.assign(1, {0, count});
+}
+
+void HorizonPlan::join_slices() {
+  std::vector<char> is_slice(nodes_.size(), 0), joined(nodes_.size(), 0);
+  for (const int i : slices_) is_slice[i] = 1;
+  for (const std::vector<int>& segment : segments_) {
+    std::vector<int>& all = joined_segments_.emplace_back();
+    for (const int i : segment) {
+      for (const int child : nodes_[i].children) {
+        if (!is_slice[child]) continue;
+        all.push_back(child);
+        joined[child] = 1;
+      }
+      all.push_back(i);
+    }
+  }
+  for (const int i : slices_) {
+    if (!joined[i]) loose_slices_.push_back(i);
+  }
 }
 
 void HorizonPlan::add_group(std::vector<int> own, std::vector<int>& list) {

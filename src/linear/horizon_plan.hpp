@@ -71,6 +71,10 @@ class HorizonPlan {
   /// Per segment: its nodes one after the other. Segments are independent of each other.
   std::span<const std::vector<int>> segments() const { return segments_; }
   std::span<const int> separators() const { return separators_; }  ///< one after the other, at last
+  /// The same with every slice right before the node that it passes into, which finds it in the cache; and the slices
+  /// that pass into separators or into nothing, to be eliminated before those.
+  std::span<const std::vector<int>> joined_segments() const { return joined_segments_; }
+  std::span<const int> loose_slices() const { return loose_slices_; }
 
  private:
   void choose_groups(int knots, int segments);
@@ -78,14 +82,15 @@ class HorizonPlan {
   void find_borders();
   void place_terms();
   void find_runs();
+  void join_slices();
 
   std::vector<HorizonPlace> place_;
   std::vector<RowKind> kind_;
   std::vector<Entry> entries_;
   std::vector<HorizonNode> nodes_;
   std::vector<int> node_of_;  // per unknown
-  std::vector<int> slices_, separators_;
-  std::vector<std::vector<int>> segments_;
+  std::vector<int> slices_, separators_, loose_slices_;
+  std::vector<std::vector<int>> segments_, joined_segments_;
   std::vector<std::pair<int, int>> runs_;
   int hard_rows_ = 0;
 };
