@@ -106,6 +106,22 @@ void HorizonElimination::find_scale() {
   });
 }
 
+void HorizonElimination::equilibrate(std::vector<double>& values, Eigen::VectorXd& D) const {
+  const auto entries = plan_->entry();
+  D.setZero(plan_->size());
+  over_entries([&](int first, int end) {
+    for (int e = first; e < end; ++e) {
+      const double size = std::abs(values[e]);
+      D[entries[e].row] = std::max(D[entries[e].row], size);
+      D[entries[e].column] = std::max(D[entries[e].column], size);
+    }
+  });
+  for (double& d : D) d = d > 0 && std::isfinite(d) ? std::ldexp(1.0, -((std::ilogb(d) + 1) >> 1)) : 1;
+  over_entries([&](int first, int end) {
+    for (int e = first; e < end; ++e) values[e] *= D[entries[e].row] * D[entries[e].column];
+  });
+}
+
 const HorizonInertia& HorizonElimination::factor(std::span<const double> values, std::span<const double> diagonal) {
   values_ = values, diagonal_ = diagonal;
   find_scale();

@@ -26,6 +26,9 @@ class HorizonElimination {
   /// waste.
   void set_threshold(double u) { threshold_ = u; }
 
+  /// K ← D K D with powers of two, so that no entry is much above 1.
+  void equilibrate(std::vector<double>& values, Eigen::VectorXd& D) const;
+
   /// `values`: one per entry of the plan; `diagonal`: added to the diagonal, one per unknown; both must stay until the
   /// last solve(), which is refined against them. It is a minimum under constraints, determined in all unknowns, if
   /// there are as many negative pivots as hard rows and none is zero.

@@ -156,10 +156,13 @@ void HorizonProblem::add_transposed(const Eigen::VectorXd& y, const Eigen::Vecto
     const bool hard = t.bound->role == Role::equality;
     const double* multiplier = (hard ? y : z).data() + t.first_row;
     const auto pattern = t.bound->factor->pattern();
-    for (std::size_t e = 0; e < pattern.size(); ++e) {
-      if (t.local[e] < 0) continue;
-      const double product = raw_[t.raw + static_cast<int>(e)] * multiplier[pattern[e].row];
-      out[t.columns[t.local[e]]] += hard ? product : -product;
+    const double* value = raw_.data() + t.raw;
+    // entries of a column mostly follow each other
+    for (std::size_t e = 0; e < pattern.size();) {
+      const int column = t.local[e];
+      double sum = 0;
+      for (; e < pattern.size() && t.local[e] == column; ++e) sum += value[e] * multiplier[pattern[e].row];
+      if (column >= 0) out[t.columns[column]] += hard ? sum : -sum;
     }
   });
 }

@@ -11,30 +11,15 @@ constexpr double kCompliance = 1e-9;
 
 }  // namespace
 
-// K ← D K D with powers of two, so that no entry is much above 1. Without it, rows in N m per m/s (M/h
-// of a robot's dynamics, thousands) beside costs of 1/50² let no pivot of a slice pass, and all of them are passed on:
-// four times the work of the elimination.
-void SqpSearch::equilibrate() {
-  const auto entries = problem_.plan().entry();
-  equilibration_.setZero(n_ + hard_);
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    const double size = std::abs(matrix_[e]);
-    equilibration_[entries[e].row] = std::max(equilibration_[entries[e].row], size);
-    equilibration_[entries[e].column] = std::max(equilibration_[entries[e].column], size);
-  }
-  for (double& d : equilibration_) d = d > 0 && std::isfinite(d) ? std::ldexp(1.0, -((std::ilogb(d) + 1) >> 1)) : 1;
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    matrix_[e] *= equilibration_[entries[e].row] * equilibration_[entries[e].column];
-  }
-}
-
 // Raises δ until K has the inertia of a minimum. Redundant rows show as zero pivots: then C > 0 from there on.
 bool SqpSearch::factor_newton() {
   static const Eigen::VectorXd none;
   const bool curved = options_.curvature == Curvature::constraints;
   if (inequalities_) sigma_ = z_.cwiseQuotient(s_);
   problem_.assemble(curved ? y_ : none, curved && inequalities_ ? z_ : none, sigma_, matrix_);
-  equilibrate();
+  // Without it, rows in N m per m/s (M/h of a robot's dynamics, thousands) beside costs of 1/50² let no pivot of a
+  // slice pass, and all of them are passed on: four times the work of the elimination.
+  elimination_.equilibrate(matrix_, equilibration_);
   double damping = extra_damping_;
   while (true) {
     diagonal_.head(n_).setConstant(damping);

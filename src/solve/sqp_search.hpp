@@ -72,7 +72,6 @@ class SqpSearch {
 
   // sqp_newton.cpp: the step
   bool factor_newton();
-  void equilibrate();
   void solve_newton(const Eigen::VectorXd& c, const Eigen::VectorXd& slack_rest, Eigen::VectorXd& dx,
                     Eigen::VectorXd& dy, Eigen::VectorXd& ds);
 
