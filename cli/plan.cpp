@@ -132,6 +132,7 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
     if (s.has_clearance)
       summary.add("clearance_min", s.clearance, "least clearance", "m").add("nearest", s.nearest, "where");
     summary.add("miss_max", s.miss_max, "largest miss of the roll-out", "rad or m");
+    if (s.step_miss > 0) summary.add("step_miss_max", s.step_miss, "of single steps", "rad or m");
   }
   nlohmann::ordered_json misses = nlohmann::ordered_json::array();
   std::string block;
@@ -140,12 +141,16 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
     block += fmt::format("  {:>20.6g} s {:>10.6g} s {:>10.6g} s   {:g} to {:g} s\n", p.from, p.to, p.to - p.from,
                          p.least, p.most);
   }
-  block += s.misses.empty() ? "" : "\nmisses             goal                  in the plan   rolled out\n";
+  std::size_t width = 16;
+  for (const task::GoalMiss& m : s.misses) width = std::max(width, m.what.size());
+  block += s.misses.empty()
+               ? ""
+               : fmt::format("\nmisses{:{}} goal                  in the plan   rolled out\n", "", width - 4);
   for (const task::GoalMiss& m : s.misses) {
     nlohmann::ordered_json entry{{"goal", m.goal}, {"what", m.what}, {"t", m.time}, {"unit", m.unit}, {"plan", m.plan}};
     entry["roll_out"] = std::isfinite(m.roll_out) ? nlohmann::ordered_json(m.roll_out) : nlohmann::ordered_json();
     misses.push_back(entry);
-    block += fmt::format("  {:<16} {:<20} {:12.3g} {:>12} {}\n", m.what, m.goal, m.plan,
+    block += fmt::format("  {:<{}} {:<20} {:12.3g} {:>12} {}\n", m.what, width, m.goal, m.plan,
                          std::isfinite(m.roll_out) ? fmt::format("{:.3g}", m.roll_out) : "-", m.unit);
   }
   summary.add("misses", misses, "");

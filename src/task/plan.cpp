@@ -132,23 +132,49 @@ void tell_clearance(const PlanProblem& problem, const PlanSetting& setting, cons
 }
 
 /// `asked`: with the limits and the margin of the task, not those that were drawn in.
-void tell_roll_out(const PlanProblem& problem, const PlanSetting& asked, const PlanOptions& options,
-                   PlanResult& result) {
+void tell_limits(const PlanProblem& problem, const PlanSetting& asked, PlanSummary& summary) {
+  const Trajectory between = between_knots(problem, kBetween);
+  summary.limits = exceeded_limits(asked, between, problem.step(0));
+  if (!summary.limits.empty()) summary.limit_excess = summary.limits.front().excess;
+  tell_clearance(problem, asked, between, summary);
+}
+
+/// Whose roll-out misses a goal that the plan meets, by how much, and what of it is the plan's own error.
+void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSummary& summary) {
+  const GoalMiss* worst = nullptr;
+  for (const GoalMiss& miss : summary.misses) {
+    if (miss.what == "rest" || !(miss.roll_out - miss.plan > kMissWarned)) continue;
+    if (!worst || miss.roll_out - miss.plan > worst->roll_out - worst->plan) worst = &miss;
+  }
+  if (summary.roll_out_until < summary.duration * (1 - 1e-9)) {
+    summary.warnings.push_back(fmt::format("rolled out open loop the motion ends at {:.4g} s of {:.4g} s",
+                                           summary.roll_out_until, summary.duration));
+  }
+  if (!worst) return;
+  summary.step_miss = step_miss(problem, options.roll_out);
+  const bool finest = problem.setting->task.collocation == Collocation::hermite_simpson;
+  const char* const mend = options.soft > 0 ? "dynamics as costs do not hold"
+                           : finest         ? "take more steps"
+                                            : "take more steps, or collocation: hermite-simpson";
+  summary.warnings.push_back(
+      fmt::format("rolled out open loop, {} misses goal {} by {:.3g} {} at {:.4g} s: single steps miss by up to {:.2g} "
+                  "rad or m, which an open loop lets grow; {}, or follow the plan with feedback",
+                  worst->what, worst->goal, worst->roll_out, worst->unit, worst->time, summary.step_miss, mend));
+}
+
+void tell_roll_out(const PlanProblem& problem, const PlanOptions& options, PlanResult& result) {
   PlanSummary& summary = result.summary;
   if (options.roll_out > 0) {
     result.motion = roll_out(problem, options.roll_out);
     summary.rolled_out = true;
     summary.roll_out_until = result.motion.samples() > 0 ? result.motion.times().back() : 0;
   }
-  const Trajectory between = between_knots(problem, kBetween);
-  summary.limits = exceeded_limits(asked, between, problem.step(0));
-  if (!summary.limits.empty()) summary.limit_excess = summary.limits.front().excess;
-  tell_clearance(problem, asked, between, summary);
   summary.misses = goal_misses(problem, result.motion);
   for (const GoalMiss& miss : summary.misses) {
     if (miss.what == "rest" || std::isnan(summary.miss_max)) continue;
     summary.miss_max = std::isnan(miss.roll_out) ? miss.roll_out : std::max(summary.miss_max, miss.roll_out);
   }
+  if (summary.rolled_out) warn_of_miss(problem, options, summary);
 }
 
 }  // namespace
@@ -189,12 +215,14 @@ Result<PlanResult> Planner::solve(bool warm) {
     result = {};
     result.summary.solver = *report;
     result.summary.rounds = round;
-    tell_roll_out(*problem_, *asked_, options_, result);
+    tell_limits(*problem_, *asked_, result.summary);
     kept.assign(problem_->values.buffer().begin(), problem_->values.buffer().end());
     if (options_.soft > 0 || round == kMostRounds || !draw_in(result)) break;
   }
   PlanSummary& summary = result.summary;
   summary.warnings = asked_->warnings;
+  summary.duration = problem_->time(problem_->setting->task.steps);
+  tell_roll_out(*problem_, options_, result);
   if (summary.limit_excess > kLimitTolerance) {
     summary.warnings.push_back(fmt::format("between knots {} is beyond its limit by {:.2g}: take more steps",
                                            summary.limits.front().name, summary.limit_excess));
@@ -207,7 +235,6 @@ Result<PlanResult> Planner::solve(bool warm) {
     for (const JointDynamics& dynamics : c.dynamics) summary.has_friction |= dynamics.friction != 0;
   }
   summary.knots = problem_->setting->knots();
-  summary.duration = problem_->time(problem_->setting->task.steps);
   for (const build::PlanPhase& phase : problem_->setting->phases) {
     summary.phases.push_back({problem_->time(phase.first), problem_->time(phase.last), phase.least, phase.most});
   }

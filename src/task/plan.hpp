@@ -12,6 +12,9 @@
 
 namespace kinegraph::task {
 
+/// rad or m: a roll-out that misses a goal by so much more than the plan does is warned of.
+constexpr double kMissWarned = 0.05;
+
 struct PlanOptions {
   double soft = 0;  ///< σ of dynamics, collocation, contacts and goals as costs, inequalities as hinges (003); 0: hard
   int max_iterations = 500;
@@ -60,6 +63,9 @@ struct PlanSummary {
   int rounds = 1;                  ///< solved again with tighter limits, until they hold between the knots too
   std::vector<GoalMiss> misses;
   double miss_max = 0;  ///< of the roll-out: rad or m, at rest rates are not counted
+  /// rad or m, of single steps that start where the plan does: what the open loop lets grow. Found where goals are
+  /// missed by more than kMissWarned.
+  double step_miss = 0;
   bool rolled_out = false;
   double roll_out_until = 0;                       ///< s; before the horizon: it fell there
   std::vector<LimitCheck> limits;                  ///< those exceeded in the motion between the knots, worst first

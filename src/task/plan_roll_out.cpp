@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <memory>
 
 #include "kinegraph/build/dynamics.hpp"
 #include "kinegraph/mechanics/screw/centre_of_mass.hpp"
@@ -150,55 +152,93 @@ std::vector<std::string> plan_columns(const PlanSetting& setting) {
   return names;
 }
 
+namespace {
+
+/// One step of a plan after the other, as its torques make it.
+class StepRoller {
+ public:
+  StepRoller(const PlanProblem& problem, int divisions)
+      : problem_(problem), setting_(*problem.setting), divisions_(divisions), bare_(setting_, setting_.tree) {
+    if (setting_.loaded) loaded_ = std::make_unique<PlannedField>(setting_, setting_.loaded);
+  }
+
+  /// Moves q and v from knot k to the next; `write` sees the state before every part, and the last one. False where it
+  /// cannot go on.
+  template <class Write>
+  bool run(int k, std::vector<double>& q, std::vector<double>& v, const Write& write) {
+    const double h = problem_.step(k) / divisions_;
+    const bool carries = &setting_.tree_at(k) != setting_.tree.get();
+    const bool will_carry = &setting_.tree_at(k + 1) != setting_.tree.get();
+    PlannedField& field = carries ? *loaded_ : bare_;
+    PlanSample from = problem_.sample(k), to = problem_.sample(k + 1), middle;
+    if (setting_.has_middles()) middle = problem_.sample(k, true);
+    if (carries != will_carry) to = with_load(setting_, carries ? setting_.loaded : setting_.tree, to);
+    const double start = problem_.time(k);
+    field.set_interval(start, problem_.step(k), &from, setting_.has_middles() ? &middle : nullptr, &to);
+    step::LieStepper stepper(setting_.tree, field, *step::find_scheme("rk4"));
+    const double decay = h * field.stiffness(q.data()) / kDecayPerStep;
+    const int parts = decay > 1 ? static_cast<int>(std::min(std::ceil(decay), static_cast<double>(kMostParts))) : 1;
+    if (!stepper.start(start, q.data(), v.data())) return false;
+    write(stepper, field);
+    for (int i = 0; i < divisions_; ++i) {
+      for (int part = 0; part < parts; ++part) {
+        if (!stepper.advance(h / parts)) return false;
+      }
+      if (!finite(stepper.q()) || !finite(stepper.v()) || !finite(stepper.a())) return false;
+      if (i + 1 < divisions_ || k + 1 == setting_.task.steps) write(stepper, field);
+    }
+    q = stepper.q();
+    v = stepper.v();
+    return true;
+  }
+
+ private:
+  const PlanProblem& problem_;
+  const PlanSetting& setting_;
+  int divisions_;
+  PlannedField bare_;
+  std::unique_ptr<PlannedField> loaded_;
+};
+
+}  // namespace
+
 Trajectory roll_out(const PlanProblem& problem, int divisions) {
   const PlanSetting& setting = *problem.setting;
   const int n = setting.tree->freedoms();
   Trajectory motion(plan_columns(setting));
-  PlannedField bare(setting, setting.tree);
-  std::unique_ptr<PlannedField> loaded;
-  if (setting.loaded) loaded = std::make_unique<PlannedField>(setting, setting.loaded);
+  StepRoller roller(problem, divisions);
   std::vector<double> q(setting.start_q.begin(), setting.start_q.end()),
       v(setting.start_v.begin(), setting.start_v.end());
-  for (int k = 0; k < setting.task.steps; ++k) {
-    const double h = problem.step(k) / divisions;
-    const bool carries = &setting.tree_at(k) != setting.tree.get();
-    const bool will_carry = &setting.tree_at(k + 1) != setting.tree.get();
-    PlannedField& field = carries ? *loaded : bare;
-    PlanSample from = problem.sample(k), to = problem.sample(k + 1), middle;
-    if (setting.has_middles()) middle = problem.sample(k, true);
-    if (carries != will_carry) to = with_load(setting, carries ? setting.loaded : setting.tree, to);
-    const double start = problem.time(k);
-    field.set_interval(start, problem.step(k), &from, setting.has_middles() ? &middle : nullptr, &to);
-    step::LieStepper stepper(setting.tree, field, *step::find_scheme("rk4"));
-    const auto write = [&] {
-      double* row = motion.append(stepper.t());
-      row = std::copy(stepper.q().begin(), stepper.q().end(), row);
-      row = std::copy(stepper.v().begin(), stepper.v().end(), row);
-      row = std::copy(stepper.a().begin(), stepper.a().end(), row);
-      row = std::copy_n(field.tau().begin(), n, row);
-      for (std::size_t c = 0; c < setting.contacts.size(); ++c) {
-        const Eigen::Vector3d f = field.force(c, stepper.t());
-        row = std::copy_n(f.data(), 3, row);
-      }
-    };
-    const double decay = h * field.stiffness(q.data()) / kDecayPerStep;
-    const int parts = decay > 1 ? static_cast<int>(std::min(std::ceil(decay), static_cast<double>(kMostParts))) : 1;
-    const auto advance = [&] {
-      for (int part = 0; part < parts; ++part) {
-        if (!stepper.advance(h / parts)) return false;
-      }
-      return true;
-    };
-    if (!stepper.start(start, q.data(), v.data())) return motion;
-    write();
-    for (int i = 0; i < divisions; ++i) {
-      if (!advance() || !finite(stepper.q()) || !finite(stepper.v()) || !finite(stepper.a())) return motion;
-      if (i + 1 < divisions || k + 1 == setting.task.steps) write();
+  const auto write = [&](const step::LieStepper& stepper, const PlannedField& field) {
+    double* row = motion.append(stepper.t());
+    row = std::copy(stepper.q().begin(), stepper.q().end(), row);
+    row = std::copy(stepper.v().begin(), stepper.v().end(), row);
+    row = std::copy(stepper.a().begin(), stepper.a().end(), row);
+    row = std::copy_n(field.tau().begin(), n, row);
+    for (std::size_t c = 0; c < setting.contacts.size(); ++c) {
+      const Eigen::Vector3d f = field.force(c, stepper.t());
+      row = std::copy_n(f.data(), 3, row);
     }
-    q = stepper.q();
-    v = stepper.v();
+  };
+  for (int k = 0; k < setting.task.steps; ++k) {
+    if (!roller.run(k, q, v, write)) break;
   }
   return motion;
+}
+
+double step_miss(const PlanProblem& problem, int divisions) {
+  const PlanSetting& setting = *problem.setting;
+  StepRoller roller(problem, divisions);
+  double worst = 0;
+  Eigen::VectorXd off(setting.tree->freedoms());
+  for (int k = 0; k < setting.task.steps; ++k) {
+    const PlanSample from = problem.sample(k), to = problem.sample(k + 1);
+    std::vector<double> q(from.q.begin(), from.q.end()), v(from.v.begin(), from.v.end());
+    if (!roller.run(k, q, v, [](const auto&, const auto&) {})) return std::numeric_limits<double>::infinity();
+    setting.tree->local(q.data(), to.q.data(), off.data());
+    worst = std::max(worst, off.lpNorm<Eigen::Infinity>());
+  }
+  return worst;
 }
 
 namespace {

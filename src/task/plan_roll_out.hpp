@@ -11,6 +11,9 @@ namespace kinegraph::task {
 /// where it cannot go on.
 Trajectory roll_out(const build::PlanProblem& problem, int divisions);
 
+/// How far the end of a step is missed at most, if it starts where the plan does (rad, m): what an open loop lets grow.
+double step_miss(const build::PlanProblem& problem, int divisions);
+
 /// The motion that a plan means between its knots, at `divisions` samples per step: positions on the cubic through both
 /// ends and their rates, rates on the cubic through theirs, torques and forces as in the roll-out.
 Trajectory between_knots(const build::PlanProblem& problem, int divisions);

@@ -1,5 +1,6 @@
 #include "kinegraph/task/plan.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -108,6 +109,19 @@ TEST(Plan, EveryCollocationMeetsItsOrder) {
   EXPECT_NEAR(miss(Collocation::hermite_simpson, 10) / miss(Collocation::hermite_simpson, 20), 16, 3.2);
 }
 
+/// Of a step alone the error is of one order more: half the step misses by 2⁻³.
+TEST(Plan, SingleStepsMissByOneOrderMore) {
+  const auto miss_of = [](int steps) {
+    PlanTask task = push(1, steps, Collocation::trapezoidal);
+    task.goals[0].joints.push_back({{"pole", {}}, 2.0});
+    task.objectives = {{{}, TaskObjective::Type::smoothness, 10, {}}};
+    Result<Planner> planner = Planner::make(cart_pole(), task, {});
+    EXPECT_TRUE(planner && planner->plan());
+    return planner ? step_miss(planner->problem(), 10) : 0;
+  };
+  EXPECT_NEAR(miss_of(20) / miss_of(40), 8, 1.6);
+}
+
 TEST(Plan, SwingsAPoleUpAndTheTorquesReallyDo) {
   const Result<PlanResult> plan = task::plan(cart_pole(), swing_up());
   ASSERT_TRUE(plan) << plan.failure().to_string();
@@ -116,6 +130,32 @@ TEST(Plan, SwingsAPoleUpAndTheTorquesReallyDo) {
   EXPECT_LT(plan->summary.miss_max, 0.1);  // at 25 steps per second
   const int passive = plan->trajectory.find("pole.tau");
   for (int k = 0; k < plan->trajectory.samples(); ++k) EXPECT_EQ(plan->trajectory.at(k, passive), 0);
+}
+
+/// Coarse steps whose errors grow while the pole comes up; the same by a better rule.
+TEST(Plan, ARollOutThatMissesIsWarnedOf) {
+  PlanTask task = swing_up();
+  task.steps = 20;
+  const Result<PlanResult> coarse = task::plan(cart_pole(), task);
+  ASSERT_TRUE(coarse) << coarse.failure().to_string();
+  const PlanSummary& s = coarse->summary;
+  ASSERT_EQ(s.misses[1].what, "pole.q");
+  ASSERT_GT(s.misses[1].roll_out, kMissWarned);
+  ASSERT_EQ(s.warnings.size(), 1u);
+  EXPECT_EQ(
+      s.warnings[0],
+      fmt::format(
+          "rolled out open loop, pole.q misses goal there by {:.3g} rad at 2 s: single steps miss by up to "
+          "{:.2g} rad or m, which an open loop lets grow; take more steps, or collocation: hermite-simpson, or follow "
+          "the plan with feedback",
+          s.misses[1].roll_out, s.step_miss));
+
+  task.steps = 100;
+  task.collocation = Collocation::hermite_simpson;
+  const Result<PlanResult> fine = task::plan(cart_pole(), task);
+  ASSERT_TRUE(fine) << fine.failure().to_string();
+  EXPECT_LT(fine->summary.miss_max, 1e-3);
+  EXPECT_TRUE(fine->summary.warnings.empty());
 }
 
 TEST(Plan, LimitsHoldBetweenTheKnotsToo) {

@@ -154,6 +154,7 @@ class Plan(Cli):
 
     def test_dry_friction(self):
         self.write("arm.urdf", ARM.replace("{friction}", "0.3"))
+        self.write("task.yaml", REACH.replace("steps: 20", "steps: 80"))
         summary = self.summary("task.yaml")
         self.assertTrue(summary["converged"])
         self.assertEqual(summary["friction_speed"], 0.05)
@@ -199,7 +200,9 @@ class Pick(Cli):
     """The arm of seven joints: from the floor, round a post, set upright."""
 
     def test_limits_and_clearance_hold_between_the_knots(self):
-        self.good("plan", os.path.join(MODELS, "tasks/arm_pick.yaml"), "--json", "s.json")
+        result = self.run_program("plan", os.path.join(MODELS, "tasks/arm_pick.yaml"), "--json", "s.json")
+        self.assertEqual(result.status, 0)
+        self.assertRegex(result.err, r"^warning: rolled out open loop, tool rotation misses goal pick by [0-9.]+ rad at 1.6 s: .*\n$")
         summary = json.loads(self.read("s.json"))
         self.assertTrue(summary["converged"])
         self.assertLess(summary["violation_max"], 1e-9)
