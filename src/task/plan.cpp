@@ -224,8 +224,9 @@ Result<PlanResult> Planner::solve(bool warm) {
   summary.duration = problem_->time(problem_->setting->task.steps);
   tell_roll_out(*problem_, options_, result);
   if (summary.limit_excess > kLimitTolerance) {
-    summary.warnings.push_back(fmt::format("between knots {} is beyond its limit by {:.2g}: take more steps",
-                                           summary.limits.front().name, summary.limit_excess));
+    const std::string& worst = summary.limits.front().name;
+    summary.warnings.push_back(fmt::format("between knots {} is beyond its limit by {:.2g} {}: take more steps", worst,
+                                           summary.limit_excess, unit_of_column(*asked_, worst)));
   }
   if (summary.has_clearance && summary.clearance < asked_->margin - kLimitTolerance) {
     summary.warnings.push_back(fmt::format("between knots {} is {:.3g} m, the margin {:.3g} m: take more steps",

@@ -27,6 +27,19 @@ double nearest_allowed(const build::PlanSetting& setting, int joint, double q) {
 
 }  // namespace
 
+std::string unit_of_column(const build::PlanSetting& setting, const std::string& column) {
+  const std::size_t dot = column.rfind('.');
+  if (dot == std::string::npos) return "";
+  const int c = setting.tree->find_coordinate(column.substr(0, dot));
+  if (c < 0 || setting.tree->coordinates()[c].freedoms != 1) return "";
+  const bool slides = setting.tree->coordinates()[c].type == JointType::prismatic;
+  const std::string what = column.substr(dot + 1);
+  if (what == "q") return slides ? "m" : "rad";
+  if (what == "v") return slides ? "m/s" : "rad/s";
+  if (what == "a") return slides ? "m/s²" : "rad/s²";
+  return what == "tau" ? slides ? "N" : "N m" : "";
+}
+
 std::optional<Failure> goals_beyond_limits(const build::PlanSetting& setting) {
   Failure failure{Failure::Kind::no_answer, {}};
   for (const TaskGoal& goal : setting.task.goals) {
@@ -36,10 +49,11 @@ std::optional<Failure> goals_beyond_limits(const build::PlanSetting& setting) {
       if (joint < 0) continue;
       const double allowed = nearest_allowed(setting, joint, value);
       if (allowed == value) continue;
+      const std::string unit = unit_of_column(setting, name.text + ".q");
       failure.diagnostics.push_back(
           {Severity::error, name.where,
-           fmt::format("cannot be met: {}: {}.q at t = {:.4g} s is {:.4g}, its limit {:.4g}: off by {:.4g}", goal.name,
-                       name.text, goal.time, value, allowed, std::abs(value - allowed))});
+           fmt::format("cannot be met: {}: {}.q at t = {:.4g} s is {:.4g} {}, its limit {:.4g} {}: off by {:.4g} {}",
+                       goal.name, name.text, goal.time, value, unit, allowed, unit, std::abs(value - allowed), unit)});
     }
   }
   if (failure.diagnostics.empty()) return {};
@@ -56,7 +70,9 @@ std::vector<std::string> hints(const build::PlanProblem& problem) {
     if (joint < 0) continue;
     const double q = setting.start_q[c.q], allowed = nearest_allowed(setting, joint, q);
     if (allowed != q) {
-      found.push_back(fmt::format("the start has {}.q = {:.4g}, beyond its limit {:.4g}", c.name, q, allowed));
+      const std::string unit = unit_of_column(setting, c.name + ".q");
+      found.push_back(
+          fmt::format("the start has {}.q = {:.4g} {}, beyond its limit {:.4g} {}", c.name, q, unit, allowed, unit));
     }
   }
   for (const int knot : {0, setting.task.steps}) {
@@ -70,9 +86,10 @@ std::vector<std::string> hints(const build::PlanProblem& problem) {
     for (std::size_t m = 0; m < setting.motors.size(); ++m) {
       const double needed = std::abs(tau[setting.motors[m]]);
       if (!(needed > setting.effort[m])) continue;
-      found.push_back(fmt::format("to stand still at t = {:.4g} s takes {:.4g} of {}, its limit is {:.4g}",
-                                  problem.time(knot), needed, tree.torque_names()[setting.motors[m]],
-                                  setting.effort[m]));
+      const std::string& motor = tree.torque_names()[setting.motors[m]];
+      const std::string unit = unit_of_column(setting, motor);
+      found.push_back(fmt::format("to stand still at t = {:.4g} s takes {:.4g} {} of {}, its limit is {:.4g} {}",
+                                  problem.time(knot), needed, unit, motor, setting.effort[m], unit));
     }
   }
   return found;

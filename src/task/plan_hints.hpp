@@ -11,4 +11,7 @@ std::optional<Failure> goals_beyond_limits(const build::PlanSetting& setting);
 /// What may be why there is no plan: a start beyond limits, motors that cannot hold the robot where it starts or ends.
 std::vector<std::string> hints(const build::PlanProblem& problem);
 
+/// The unit of a column of a plan's table: "elbow.q" rad, "cart.tau" N; empty if it is none of a joint.
+std::string unit_of_column(const build::PlanSetting& setting, const std::string& column);
+
 }  // namespace kinegraph::task

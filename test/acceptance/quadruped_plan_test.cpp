@@ -140,6 +140,41 @@ TEST(QuadrupedPlan, TakesATrottingStepAsThePapersRobot) {
   expect_a_step(w);
 }
 
+/// Swings and the stands between them last as long as the plan finds best: feet are set down when phases end. The more
+/// time costs, the sooner it is there.
+TEST(QuadrupedPlan, TrotsWithPhasesWhoseDurationsAreFound) {
+  double last = 0;
+  for (const double sigma : {0.5, 1.0}) {
+    Result<PlanTask> task = read_task(source_file("models/tasks/quadruped_step.yaml"));
+    ASSERT_TRUE(task);
+    task->phases = {
+        {{}, 0.1, 0, 0}, {{}, 0.26, 0.04, 0.4}, {{}, 0.3, 0.02, 0.1}, {{}, 0.5, 0.05, 0.5}, {{}, 0.6, 0, 0}};
+    task->objectives.push_back({{}, TaskObjective::Type::time, sigma, {}});
+    PlanOptions options;
+    options.roll_out = 0;
+    Result<Planner> planner = planner_of(task, options);
+    ASSERT_TRUE(planner) << planner.failure().to_string();
+    const Result<PlanResult> plan = planner->plan();
+    ASSERT_TRUE(plan) << plan.failure().to_string();
+    EXPECT_LE(plan->summary.solver.violation, 1e-9);
+    ASSERT_EQ(plan->summary.phases.size(), 3u);
+    double found = 0;
+    for (const PhaseFound& phase : plan->summary.phases) {
+      const double lasts = phase.to - phase.from;
+      EXPECT_GT(lasts, phase.least + 1e-3);  // inside its bounds: an optimum
+      EXPECT_LT(lasts, phase.most - 1e-3);
+      found += lasts;
+    }
+    EXPECT_NEAR(plan->summary.duration, 0.2 + found, 1e-12);
+    EXPECT_GT(found, last + 0.05);
+    last = found;
+    const build::PlanProblem& problem = planner->problem();
+    EXPECT_GT(expect_firm_feet(problem), 4);
+    EXPECT_NEAR(problem.sample(30).q[4], 0.06, 0.0101);
+    expect_upright(problem, plan->summary.duration, 0.1);
+  }
+}
+
 /// A corner of the hexagon: three cycles of the trot, the way turns by 60 degrees. The search takes full steps all the
 /// way, however long the walk is, for the legs have a posture to come back to.
 TEST(QuadrupedPlan, TrotsRoundACorner) {

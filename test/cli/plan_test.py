@@ -123,14 +123,14 @@ class Plan(Cli):
             result = self.run_program("plan", "task.yaml")
             self.assertEqual(result.status, 1)
             self.assertRegex(result.err, r"cannot be met: (limit: shoulder.tau|there: ).* at t = .* s: off by ")
-            self.assertRegex(result.err, r"to stand still at t = .* s takes .* of shoulder.tau, its limit is 2")
+            self.assertRegex(result.err, r"to stand still at t = .* s takes .* N m of shoulder.tau, its limit is 2 N m")
 
         self.assertLess(self.seconds(run), 5)
 
     def test_a_goal_beyond_a_limit_needs_no_search(self):
         self.write("task.yaml", "model: arm.urdf\nhorizon: 1\nsteps: 20\nlimits: [{joint: elbow, position: [-1, 1]}]\n"
                    "goals:\n  - {name: there, time: 1, joints: {elbow: 1.5}}\n")
-        self.bad("task.yaml:6:37: error: cannot be met: there: elbow.q at t = 1 s is 1.5, its limit 1: off by 0.5", "plan", "task.yaml",
+        self.bad("task.yaml:6:37: error: cannot be met: there: elbow.q at t = 1 s is 1.5 rad, its limit 1 rad: off by 0.5 rad", "plan", "task.yaml",
                  status=1)
 
     def test_a_start_outside_its_limits_is_given(self):

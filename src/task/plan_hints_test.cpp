@@ -1,0 +1,86 @@
+#include "kinegraph/task/plan_hints.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "kinegraph/task/arms_test.hpp"
+
+namespace kinegraph::task {
+namespace {
+
+/// A slide upward of 2 kg, and on it a lever of 1 kg, whose centre of mass is 0.5 m out.
+build::PlanSetting setting_of(const std::vector<TaskLimit>& limits, double lift = 0.1, double slide = 0) {
+  RobotMaker make;
+  const LinkIndex carriage = make.link("carriage", 2, {0, 0, 0}, {0.01, 0.01, 0.01});
+  const LinkIndex bar = make.link("bar", 1, {0.5, 0, 0}, {1e-3, 0.02, 0.02});
+  make.joint("lift", JointType::prismatic, {}, carriage, {0, 0, 0}, {0, 0, 1});
+  make.joint("lever", JointType::revolute, carriage, bar, {0, 0, 0}, {0, 1, 0});
+  PlanTask task;
+  task.horizon = 1;
+  task.steps = 10;
+  task.gravity = Vector3d(0, 0, -10);
+  task.start.joints = {{{"lift", {}}, slide}};
+  TaskGoal goal;
+  goal.name = "up";
+  goal.time = goal.until = 1;
+  goal.joints = {{{"lift", {"t.yaml", 7, 3}}, lift}, {{"lever", {}}, 0.25}};
+  task.goals = {goal};
+  task.limits = limits;
+  const Result<build::PlanSetting> setting = build::PlanSetting::make(make.model, task);
+  EXPECT_TRUE(setting) << setting.failure().to_string();
+  return *setting;
+}
+
+TaskLimit limit_of(const char* joint, std::optional<std::pair<double, double>> position, std::optional<double> torque) {
+  TaskLimit limit;
+  limit.joint = {joint, {}};
+  limit.position = position;
+  limit.torque = torque;
+  return limit;
+}
+
+TEST(PlanHints, GoalsBeyondLimitsAreToldWithoutASearch) {
+  EXPECT_FALSE(goals_beyond_limits(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.5)));
+  const auto beyond = goals_beyond_limits(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.75));
+  ASSERT_TRUE(beyond);
+  EXPECT_EQ(beyond->kind, Failure::Kind::no_answer);
+  EXPECT_EQ(beyond->to_string(),
+            "t.yaml:7:3: error: cannot be met: up: lift.q at t = 1 s is 0.75 m, its limit 0.5 m: off by 0.25 m");
+  build::PlanSetting wished = setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.75);
+  wished.task.goals[0].sigma = 0.1;  // a cost may be beyond
+  EXPECT_FALSE(goals_beyond_limits(wished));
+}
+
+std::vector<std::string> hints_of(const build::PlanSetting& setting) {
+  return hints(build::PlanProblem::make(std::make_shared<const build::PlanSetting>(setting), 1));
+}
+
+/// The lift carries 3 kg: 30 N. The lever 1 kg at 0.5 m: 5 N m, where it starts and (before a search) where it ends.
+TEST(PlanHints, MotorsThatCannotHoldTheRobotAreNamed) {
+  EXPECT_TRUE(hints_of(setting_of({limit_of("lift", {}, 31.0), limit_of("lever", {}, 5.5)})).empty());
+  const std::vector<std::string> found = hints_of(setting_of({limit_of("lift", {}, 29.0), limit_of("lever", {}, 4.0)}));
+  std::vector<std::string> expected;
+  for (const int t : {0, 1}) {
+    expected.push_back(fmt::format("to stand still at t = {} s takes 30 N of lift.tau, its limit is 29 N", t));
+    expected.push_back(fmt::format("to stand still at t = {} s takes 5 N m of lever.tau, its limit is 4 N m", t));
+  }
+  EXPECT_EQ(found, expected);
+}
+
+TEST(PlanHints, AStartBeyondLimitsIsNamed) {
+  const std::vector<std::string> found = hints_of(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.1, 0.8));
+  EXPECT_EQ(found, std::vector<std::string>{"the start has lift.q = 0.8 m, beyond its limit 0.5 m"});
+}
+
+TEST(PlanHints, ColumnsHaveUnits) {
+  const build::PlanSetting setting = setting_of({});
+  EXPECT_EQ(unit_of_column(setting, "lift.q"), "m");
+  EXPECT_EQ(unit_of_column(setting, "lift.v"), "m/s");
+  EXPECT_EQ(unit_of_column(setting, "lift.tau"), "N");
+  EXPECT_EQ(unit_of_column(setting, "lever.a"), "rad/s²");
+  EXPECT_EQ(unit_of_column(setting, "lever.tau"), "N m");
+  EXPECT_EQ(unit_of_column(setting, "foot.fx"), "");
+}
+
+}  // namespace
+}  // namespace kinegraph::task
