@@ -27,7 +27,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kFlags = {"-std=c++17", "-O2", "-march=native", "-fPIC", "-shared"};
+/// Products and sums in one operation, which g++ does by itself; eight doubles in one vector where there are such,
+/// which clang++ else splits.
+const std::vector<std::string> kFlags = {"-std=c++17",
+                                         "-O2",
+                                         "-march=native",
+                                         "-ffp-contract=fast",
+#if defined(__x86_64__)
+                                         "-mprefer-vector-width=512",
+#endif
+                                         "-fPIC",
+                                         "-shared"};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);

@@ -273,7 +273,8 @@ class Writer {
   }
 
   /// A part of the program: reads inputs, sines, cosines and the work space, writes the work space. Several parts are
-  /// compiled apart: in one function they would take compilers minutes.
+  /// compiled apart: in one function they would take compilers minutes. A single one stands inside the function that
+  /// has the arrays of vectors: there clang++ aligns the stack, and what it spills does not straddle cache lines.
   std::string block(int b) const {
     std::string inputs;
     for (const Array& array : program_.inputs) inputs += fmt::format("const Real<Number>* {}, ", array.name);
@@ -284,8 +285,9 @@ class Writer {
       out += ", Number& pivot";
     }
     std::string body = fmt::format(
-        "template <class Number>\n{}inline void {}_block{}({}const Number* s, const Number* c, Number* w{}) {{\n",
-        blocks_.size() > 1 ? "KINEGRAPH_GENERATED_APART " : "", name_, b, inputs, out);
+        "template <class Number>\nKINEGRAPH_GENERATED_{} inline void {}_block{}({}const Number* s, const Number* c, "
+        "Number* w{}) {{\n",
+        blocks_.size() > 1 ? "APART" : "INSIDE", name_, b, inputs, out);
     std::vector<int> read = blocks_[b];
     for (const Signed s : program_.results()) {
       if (last) read.push_back(s.node());
@@ -333,12 +335,11 @@ class Writer {
                         std::max(1, padded));
     if (count > 0) {
       body += loads(angle_inputs());
-      body += fmt::format("  const Number angles[{}] = {{", padded);
+      body += fmt::format("  constexpr int many = sizeof(Number) == sizeof({}) ? {} : {};\n", real(), padded, count);
+      body += "  const Number angles[many] = {";
       for (int k = 0; k < count; ++k) body += fmt::format("{}{}", k ? ", " : "", angle_text(angles_[k]));
       body += "};\n";
-      body += "  Number total;\n";
-      body += fmt::format("  sines<(sizeof(Number) == sizeof({}) ? {} : {})>(angles, s, c, total);\n", real(), padded,
-                          count);
+      body += "  Number total;\n  sines<many>(angles, s, c, total);\n";
     }
     std::string inputs;
     for (const Array& array : program_.inputs) inputs += array.name + ", ";
@@ -347,7 +348,7 @@ class Writer {
     std::string out;
     for (const Array& array : program_.outputs) out += ", " + array.name;
     body += fmt::format("  {}_block{}<Number>({}s, c, w{}, pivot);\n", name_, blocks_.size() - 1, inputs, out);
-    if (count > 0) body += "  pivot = total <= largest_angle<Number>() ? pivot : Number{};\n";
+    if (count > 0) body += "  pivot = total <= largest_square<Number>() ? pivot : Number{};\n";
     return body + "}\n";
   }
 
@@ -420,9 +421,11 @@ class Writer {
     text +=
         fmt::format("  Lanes pivot;\n  kinegraph_generated::{}_all<Lanes>({}pivot);\n", name_, arguments("", false));
     text += fmt::format("  {} least[{}];\n  std::memcpy(least, &pivot, sizeof least);\n", real(), options_.lanes);
-    text += fmt::format("  for (int half = {}; half > 0; half /= 2) {{\n", options_.lanes / 2);
-    text += "    for (int i = 0; i < half; ++i) least[i] = least[i + half] < least[i] ? least[i + half] : least[i];\n";
-    return text + "  }\n  return least[0];\n}\n#endif\n";
+    for (int half = options_.lanes / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i)
+        text += fmt::format("  least[{0}] = least[{1}] < least[{0}] ? least[{1}] : least[{0}];\n", i, i + half);
+    }
+    return text + "  return least[0];\n}\n#endif\n";
   }
 
   const Program& program_;

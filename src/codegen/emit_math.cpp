@@ -12,8 +12,10 @@ const char* const kGeneratedMath = R"(#ifndef KINEGRAPH_GENERATED_MATH
 #endif
 #ifdef __GNUC__
 #define KINEGRAPH_GENERATED_APART __attribute__((noinline))
+#define KINEGRAPH_GENERATED_INSIDE __attribute__((always_inline))
 #else
 #define KINEGRAPH_GENERATED_APART
+#define KINEGRAPH_GENERATED_INSIDE
 #endif
 namespace kinegraph_generated {
 
@@ -104,7 +106,7 @@ inline void reduced(const Number& x, double, Number& turns, Number& r, Number& s
   const Number z = r * r;
   s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 +
       z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
-  c = 1.0 - (0.5 * z - z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 +
+  c = 1.0 + z * (-0.5 + z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 +
       z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 +
       z * -1.13596475577881948265e-11))))));
 }
@@ -115,27 +117,27 @@ inline void reduced(const Number& x, float, Number& turns, Number& r, Number& s,
   r = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
   const Number z = r * r;
   s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
-  c = 1.0f - (0.5f * z - z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f)));
+  c = 1.0f + z * (-0.5f + z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f)));
 }
 
-// The sizes of the angles add up in `total`: no angle is larger, and one that is not a number shows.
+// The squares of the angles add up in `total`: no angle is larger than its root, and one that is not a number shows.
 template <class Number>
 inline void sine_and_cosine(const Number& x, Number& sine, Number& cosine, Number& total) {
   using Type = typename Bits<Number>::Type;
   constexpr int shift = 8 * sizeof(Real<Number>) - 2;
-  Number turns, r, s, c, size;
+  constexpr auto sign = static_cast<typename Bits<Real<Number>>::Type>(2) << shift;
+  Number turns, r, s, c;
   reduced(x, Real<Number>(), turns, r, s, c);
   Type quarter, s_bits, c_bits;
   std::memcpy(&quarter, &turns, sizeof quarter);
   std::memcpy(&s_bits, &s, sizeof s_bits);
   std::memcpy(&c_bits, &c, sizeof c_bits);
   const auto odd = (quarter & 1) != 0;
-  const Type sine_bits = (odd ? c_bits : s_bits) ^ ((quarter & 2) << shift);
-  const Type cosine_bits = (odd ? s_bits : c_bits) ^ (((quarter + 1) & 2) << shift);
+  const Type sine_bits = (odd ? c_bits : s_bits) ^ ((quarter << shift) & sign);
+  const Type cosine_bits = (odd ? s_bits : c_bits) ^ (((quarter + 1) << shift) & sign);
   std::memcpy(&sine, &sine_bits, sizeof sine_bits);
   std::memcpy(&cosine, &cosine_bits, sizeof cosine_bits);
-  take_size(x, size);
-  total = total + size;
+  total = total + x * x;
 }
 
 // Of n angles. Those of one state are taken four at a time.
@@ -166,10 +168,10 @@ inline void sines(const float* x, float* sine, float* cosine, float& total) {
   sines_by_four<n, Float4>(x, sine, cosine, total);
 }
 #endif
-// Beyond it the reduction loses digits.
+// The square of the angle beyond which the reduction loses digits.
 template <class Number>
-constexpr Real<Number> largest_angle() {
-  return sizeof(Real<Number>) == 8 ? Real<Number>(1e6) : Real<Number>(8e3);
+constexpr Real<Number> largest_square() {
+  return sizeof(Real<Number>) == 8 ? Real<Number>(1e12) : Real<Number>(6.4e7);
 }
 
 }  // namespace kinegraph_generated
