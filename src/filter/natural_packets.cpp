@@ -1,6 +1,7 @@
 #include "kinegraph/filter/natural_packets.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "kinegraph/mechanics/natural/implementation.hpp"
@@ -39,6 +40,7 @@ struct NaturalPackets::Tables {
   std::vector<PacketTorque> torques;
   std::vector<PacketNoise> noises;
   PacketProgram program;
+  bool steady = false;  // nothing follows a law of time
 
   Tables(const natural::System& system, const NaturalSaddle& from, const PlantOptions& options, NaturalScales sizes)
       : saddle(from), scales(std::move(sizes)), forces(options.forces) {
@@ -55,6 +57,8 @@ struct NaturalPackets::Tables {
       PacketTorque& torque = torques.emplace_back();
       for (int k = 0; k < 4; ++k) torque.slot[k] = slot(f.operands[k]), torque.target[k] = target(f.operands[k]);
     }
+    steady = drivers.empty() && torques.empty() && system.motors() == 0 &&
+             std::get<Forces<natural::PointLoadForce>>(s.forces).empty();
     for (const PlantNoise& noise : options.noises) {
       noises.push_back({noise.column, noise.kind == Disturbance::Kind::acceleration});
     }
@@ -210,7 +214,7 @@ PacketTime NaturalPackets::at(double t, int place) {
 
 const PacketTime* NaturalPackets::step_times(double t, double h) {
   const int stages = tableau_.stages;
-  if (t == known_.t && h == known_.h) return time_.data();
+  if (std::isfinite(known_.t) && (tables_->steady || (t == known_.t && h == known_.h))) return time_.data();
   known_.t = t, known_.h = h;
   for (int s = 0; s < stages; ++s) time_[s] = at(t + tableau_.c[s] * h, s);
   time_[stages] = at(t + h, stages);
@@ -219,7 +223,7 @@ const PacketTime* NaturalPackets::step_times(double t, double h) {
 
 const PacketTime& NaturalPackets::end_time(double t) {
   const int place = tableau_.stages + 1;
-  if (t != known_.end) time_[place] = at(t, place), known_.end = t;
+  if (t != known_.end && !(tables_->steady && std::isfinite(known_.end))) time_[place] = at(t, place), known_.end = t;
   return time_[place];
 }
 
