@@ -116,6 +116,57 @@ void expect_equal(const TreePointer& tree, Problem problem) {
   EXPECT_LT(worst, kEqual * largest);
 }
 
+/// The derivatives by q along the freedoms, by v and by what is given, against differences of the fourth order:
+///
+///     f′ = (8 (f(h) − f(−h)) − (f(2h) − f(−2h))) / 12h + O(h⁴)
+void expect_slopes(const TreePointer& tree, Problem problem) {
+  constexpr double h = 1e-3, kEqualSlopes = 1e-7;  // of the largest of a matrix
+  codegen::Request request;
+  request.problem = problem;
+  const bool inverse = problem == Problem::inverse;
+  request.given = inverse ? build::given_inverse(*tree) : build::given_forward(*tree);
+  request.ordering = inverse ? "rnea" : "aba";
+  request.options.derivatives = true;
+  const auto generated = codegen::generate(tree, request);
+  ASSERT_TRUE(generated) << generated.failure().to_string();
+  const int n = tree->freedoms(), tried = n > 20 ? 1 : 5;
+  std::mt19937 generator(5);
+  int states = 0;
+  for (int s = 0; s < tried; ++s) {
+    VectorXd q = tree->start_position(), v = random(generator, n, 1);
+    const VectorXd away = random(generator, n, tree->loops().empty() ? 3 : 0.3), known = random(generator, n, 1);
+    tree->retract(q.data(), away.data(), q.data());
+    if (!close(*tree, q, v)) continue;
+    const auto answer = codegen::evaluate(generated->program, {q.data(), v.data(), known.data()});
+    ASSERT_EQ(answer.size(), 5U);
+    if (answer[4][0] < kRegular) continue;
+    ++states;
+    for (int what = 0; what < 3; ++what) {
+      double worst = 0, largest = 0;
+      for (int k = 0; k < n; ++k) {
+        VectorXd slope = VectorXd::Zero(n);
+        for (const auto& [steps, weight] : {std::pair{1, 8.0}, {-1, -8.0}, {2, -1.0}, {-2, 1.0}}) {
+          VectorXd delta = VectorXd::Zero(n), x[3] = {q, v, known};
+          delta[k] = steps * h;
+          if (what == 0) {
+            tree->retract(q.data(), delta.data(), x[0].data());
+          } else {
+            x[what] += delta;
+          }
+          const auto there = codegen::evaluate(generated->program, {x[0].data(), x[1].data(), x[2].data()});
+          slope += weight / (12 * h) * Eigen::Map<const VectorXd>(there[0].data(), n);
+        }
+        for (int i = 0; i < n; ++i) {
+          worst = std::max(worst, std::abs(slope[i] - answer[1 + what][i * n + k]));
+          largest = std::max(largest, std::abs(slope[i]));
+        }
+      }
+      EXPECT_LE(worst, kEqualSlopes * largest) << "by " << (what == 0 ? "q" : what == 1 ? "v" : "what is given");
+    }
+  }
+  EXPECT_GT(states, tried / 2);
+}
+
 struct File {
   std::string name;
   bool shared, floating;
@@ -123,19 +174,29 @@ struct File {
 
 class GeneratedOfFile : public testing::TestWithParam<File> {};
 
+/// A loop with a motor at every joint: what each gives is a choice, not an equation.
+bool chooses_torques(const screw::Tree& tree) {
+  const auto& joints = tree.coordinates();
+  return std::any_of(joints.begin(), joints.end(), [](const auto& c) { return c.in_loop; }) &&
+         std::none_of(joints.begin(), joints.end(), [](const auto& c) { return c.in_loop && c.passive; });
+}
+
 TEST_P(GeneratedOfFile, EqualsNumericElimination) {
   const File& file = GetParam();
   const auto path = file.shared ? shared(file.name) : source_file(file.name);
   if (!path) GTEST_SKIP() << file.name << " is not here";
   const TreePointer tree = read(*path, file.floating);
   expect_equal(tree, Problem::forward);
-  // a loop with a motor at every joint: what each gives is a choice, not an equation
-  const auto& joints = tree->coordinates();
-  if (std::any_of(joints.begin(), joints.end(), [](const auto& c) { return c.in_loop; }) &&
-      std::none_of(joints.begin(), joints.end(), [](const auto& c) { return c.in_loop && c.passive; })) {
-    return;
-  }
-  expect_equal(tree, Problem::inverse);
+  if (!chooses_torques(*tree)) expect_equal(tree, Problem::inverse);
+}
+
+TEST_P(GeneratedOfFile, DerivativesEqualDifferences) {
+  const File& file = GetParam();
+  const auto path = file.shared ? shared(file.name) : source_file(file.name);
+  if (!path) GTEST_SKIP() << file.name << " is not here";
+  const TreePointer tree = read(*path, file.floating);
+  expect_slopes(tree, Problem::forward);
+  if (!chooses_torques(*tree)) expect_slopes(tree, Problem::inverse);
 }
 
 INSTANTIATE_TEST_SUITE_P(Own, GeneratedOfFile,
