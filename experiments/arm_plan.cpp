@@ -82,6 +82,8 @@ int main() {
     table.add({label, fmt::format("{:.4g}", a), fmt::format("{:.4g}", b), a != 0 ? fmt::format("{:.3f}", b / a) : "−"});
   };
   row("∫τ² of joints 2 and 4", [](const auto& s) { return s.torque_square[1] + s.torque_square[3]; });
+  row("∫τ² of joint 2 alone", [](const auto& s) { return s.torque_square[1]; });
+  row("∫τ² of joint 4 alone", [](const auto& s) { return s.torque_square[3]; });
   row("largest violation", [](const auto& s) { return s.solver.violation; });
   row("beyond limits at a tenth of the step", [](const auto& s) { return s.limit_excess; });
   row("least clearance in m", [](const auto& s) { return s.clearance; });
