@@ -98,6 +98,6 @@ int main() {
                       (found[0].torque_square[1] + found[0].torque_square[3]),
                   "paper: a more efficient motion"});
   record.draw("003 Fig. 7", "arm_plan_motion", linkage_picture(arms, "The arm from the side, nine times"),
-              "blue: least torque; red: without");
+              "blue: least torque; orange: without");
   return 0;
 }
