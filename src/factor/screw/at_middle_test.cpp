@@ -91,5 +91,47 @@ TEST(AtMiddle, CurvatureIsTheDerivativeOfTheJacobian) {
   }
 }
 
+/// Of a robot that floats: Tᵀ H T by plain products, T column by column from what MiddleState tells.
+TEST(AtMiddle, CurvatureOfARobotThatFloatsIsCarriedToBothEnds) {
+  const auto tree = walker(Robot::Base::floating);
+  const StateSlots state(*tree);
+  const auto dynamics =
+      std::make_shared<WholeDynamics>(tree, std::vector<int>{6, 7}, std::vector<BodyPoint>{{3, {0, 0.3, 0}}});
+  std::vector<Manifold> manifolds = at_both_ends(*tree, 3);
+  for (const int size : {2, 3}) manifolds.push_back(Manifold::real(size));
+  const AtMiddle factor(dynamics, state, 3, 0.3);
+  const SlotValues x = random_values(manifolds, 5);
+  std::vector<const double*> slots;
+  for (const auto& slot : x) slots.push_back(slot.data());
+  MiddleState middle(state, 0.3);
+  middle.set(slots, 3, true);
+
+  const int n = state.freedoms(), inner = 3 * n + 5, outer = 6 * n + 5;
+  Eigen::MatrixXd T = Eigen::MatrixXd::Zero(inner, outer);
+  for (int level = 0; level < 3; ++level) {
+    const MiddleState::Share share = middle.share(level);
+    for (int i = level == 0 ? 6 : 0; i < n; ++i) {
+      for (int other = 0; other < 3; ++other) {
+        T(level * n + i, other * n + i) = share.start[other];
+        T(level * n + i, (3 + other) * n + i) = share.end[other];
+      }
+    }
+  }
+  const int first[] = {0, n, 3 * n, 4 * n};
+  for (int block = 0; block < 4; ++block) T.block(0, first[block], 6, 6) = middle.pose_by[block];
+  T.bottomRightCorner(5, 5).setIdentity();
+
+  std::vector<const double*> at = {middle.q.data(),         middle.q.data() + 7,    middle.v.data(),
+                                   middle.v.data() + 6,     middle.a.data(),        middle.a.data() + 6,
+                                   slots[slots.size() - 2], slots[slots.size() - 1]};
+  const Eigen::VectorXd weight = Eigen::VectorXd::LinSpaced(n, -1, 2);
+  Eigen::MatrixXd H = Eigen::MatrixXd::Zero(inner, inner), found = Eigen::MatrixXd::Zero(outer, outer);
+  ASSERT_TRUE(dynamics->add_curvature(at, weight.data(), H.data()));
+  ASSERT_TRUE(factor.add_curvature(slots, weight.data(), found.data()));
+  const Eigen::MatrixXd expected = T.transpose() * Eigen::MatrixXd(H.selfadjointView<Eigen::Lower>()) * T;
+  const Eigen::MatrixXd lower = expected.triangularView<Eigen::Lower>();
+  EXPECT_LT((found - lower).lpNorm<Eigen::Infinity>(), 1e-12 * lower.lpNorm<Eigen::Infinity>());
+}
+
 }  // namespace
 }  // namespace kinegraph::screw
