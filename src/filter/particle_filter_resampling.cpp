@@ -52,13 +52,19 @@ void ParticleFilter::resample() {
   counts_ = size_;
   const bool moved = options_.stratified && choose_counts(size_);
 
+  const auto is_anew = [&](int g, int first) {
+    const double p = options_.stratified ? cloud_.probability[g] : 1;
+    if (counts_[g] == 0 || !(p > 0)) return false;
+    return moved || options_.resample >= 1 ||
+           effective_size(cloud_.weight.data() + first, size_[g]) < options_.resample * size_[g];
+  };
   bool any = false;
+  for (int g = 0, first = 0; g < groups; first += size_[g++]) any = any || is_anew(g, first);
+  if (!any) return;
   for (int g = 0, first = 0, to = 0; g < groups; first += size_[g], to += counts_[g], ++g) {
     const double* w = cloud_.weight.data() + first;
     const double p = options_.stratified ? cloud_.probability[g] : 1;
-    const bool uneven = options_.resample >= 1 || effective_size(w, size_[g]) < options_.resample * size_[g];
-    const bool anew = counts_[g] > 0 && p > 0 && (moved || uneven);
-    any = any || anew;
+    const bool anew = is_anew(g, first);
     if (anew && spread_copies(first, size_[g], to, counts_[g], std::log(p))) continue;
     if (anew) {
       const double u = Random(options_.seed ^ kPoints, cloud_.draw, static_cast<std::uint32_t>(g)).uniform();
@@ -71,7 +77,6 @@ void ParticleFilter::resample() {
       gathered_branch_[k] = cloud_.branch[parent];
     }
   }
-  if (!any) return;
   ++cloud_.resamplings;
   cloud_.x.swap(gathered_);
   cloud_.branch.swap(gathered_branch_);

@@ -1,7 +1,9 @@
 #include "kinegraph/filter/particle_kernels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <type_traits>
 
 namespace kinegraph::filter {
 namespace {
@@ -140,16 +142,26 @@ void ParticleKernels::part(Work& work, int roots, int first_root, int step, int 
   }
 }
 
-/// low and high of a cluster.
+/// low and high of a cluster, some numbers of x at a time: so many as stay in registers.
 void ParticleKernels::find_extent(const Cluster& cluster, Work& work) const {
   const double* begin = row(order_[cluster.first]);
   work.low.assign(begin, begin + stored_);
   work.high = work.low;
-  double *low = work.low.data(), *high = work.high.data();
-  for (int j = cluster.first; j < cluster.last; ++j) {
-    const double* x = row(order_[j]);
-    for (int k = 0; k < stored_; ++k) low[k] = std::min(low[k], x[k]), high[k] = std::max(high[k], x[k]);
-  }
+  const auto find = [&]<int count>(int k, std::integral_constant<int, count>) {
+    std::array<double, count> low, high;
+    std::copy_n(begin + k, count, low.begin());
+    high = low;
+    for (int j = cluster.first; j < cluster.last; ++j) {
+      const double* x = row(order_[j]) + k;
+      for (int i = 0; i < count; ++i) low[i] = std::min(low[i], x[i]), high[i] = std::max(high[i], x[i]);
+    }
+    std::copy_n(low.begin(), count, work.low.begin() + k);
+    std::copy_n(high.begin(), count, work.high.begin() + k);
+  };
+  int k = 0;
+  for (; k + 6 <= stored_; k += 6) find(k, std::integral_constant<int, 6>());
+  for (; k + 2 <= stored_; k += 2) find(k, std::integral_constant<int, 2>());
+  if (k < stored_) find(k, std::integral_constant<int, 1>());
 }
 
 /// By one number of x, then by the particles' own. Many are first spread over heaps by their value.
