@@ -49,10 +49,12 @@ class Codegen final : public Verb {
            "docs/codegen.md.\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--problem", problem_, "what is asked")
+    app.add_option("--problem", problem_, "what is asked; default inverse")
         ->type_name("inverse|forward|hybrid|mass-matrix|kinematics")
         ->capture_default_str();
-    app.add_option("--ordering", ordering_, "order of elimination")->type_name("NAME|best")->capture_default_str();
+    app.add_option("--ordering", ordering_, "order of elimination; default best")
+        ->type_name("NAME|best")
+        ->capture_default_str();
     app.add_option("--order", order_, "your own order: all unknowns by name, between blanks")
         ->type_name("\"t1 F1 ...\"");
     app.add_option("--known", known_, "what is known in a hybrid problem")->type_name("j1.a,j2.tau,...");
