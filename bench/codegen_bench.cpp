@@ -266,35 +266,6 @@ void batch(const std::string& robot, const TreePointer& tree, Kind kind, const M
   }
 }
 
-/// Generated code of nothing but products and sums that do not wait for each other: how much faster eight lanes are.
-double lanes_rate() {
-  constexpr int kChains = 10, kLinks = 60;
-  codegen::Program program;
-  program.graph = std::make_shared<codegen::ExpressionGraph>();
-  codegen::ExpressionGraph& graph = *program.graph;
-  codegen::Array x{"x", "", {}, {}}, y{"y", "", {}, {}};
-  for (int k = 0; k < kChains + 2; ++k) x.values.push_back(graph.input());
-  for (int k = 0; k < kChains; ++k) {
-    codegen::Signed sum = x.values[k];
-    for (int link = 0; link < kLinks; ++link) {
-      sum = graph.add(graph.multiply(sum, x.values[kChains]), x.values[kChains + 1]);
-    }
-    y.values.push_back(sum);
-  }
-  program.inputs = {x};
-  program.outputs = {y};
-  program.pivot = graph.one();
-  const auto code = Compiled::make(program, kLanes);
-  if (!code) return std::numeric_limits<double>::quiet_NaN();
-  VectorXd in = VectorXd::Constant((kChains + 2) * kLanes, 0.5), out(kChains * kLanes);
-  const double* inputs[] = {in.data()};
-  double* outputs[] = {out.data()};
-  const auto times = race({{"one", [&](int) { (*code)->run(inputs, outputs); }},
-                           {"batch", [&](int) { (*code)->run_batch(inputs, outputs); }}},
-                          kStates, kSeconds);
-  return kLanes * times[0].ns / times[1].ns;
-}
-
 TreePointer first_of(const TreePointer& a, const TreePointer& b) { return a ? a : b; }
 
 std::vector<Line> lines() {
@@ -335,10 +306,7 @@ int run(bool strict, const std::string& only) {
     if ((line.robot + " " + name_of(line.kind)).find(only) != std::string::npos) judge(line, one);
   }
   section("eight states at once");
-  fmt::print(
-      "ns per state. Products and sums of eight numbers run at {:.2f} × the rate of one at a time here: code that is "
-      "bound by arithmetic gains no more.\n\n",
-      lanes_rate());
+  fmt::print("ns per state\n\n");
   const MarkdownTable many({"robot       ", "problem", "compiler", "  one", "of a batch", " gain", "asked", "    "}, 3);
   const TreePointer arm = first_of(shared_robot("arms/iiwa14_primitive_collision.urdf"), own_robot("arm7.urdf"));
   batch("arm", arm, Kind::inverse, many);
