@@ -17,6 +17,14 @@ void RegularizedStep::find_loads() {
   }
 }
 
+/// Whether friction depends on the force through a joint.
+bool RegularizedStep::is_loaded() const {
+  for (const maximal::Freedom& freedom : mechanism_->freedoms()) {
+    if (numbers_[freedom.numbers + FreedomNumbers::load_friction] != 0) return true;
+  }
+  return false;
+}
+
 /// Impulse on body b: Σ λ times the rows' parts for its centre of mass.
 Eigen::Vector3d RegularizedStep::joint_force(int index) const {
   const maximal::Joint& joint = mechanism_->joints()[index];
@@ -42,8 +50,8 @@ bool RegularizedStep::settle(const Eigen::VectorXd& free, const Eigen::VectorXd&
   return true;
 }
 
-/// What rubs in this step, and how rates answer to friction.
-void RegularizedStep::prepare_friction(Grip* grip) {
+/// What rubs in this step.
+void RegularizedStep::choose_dry(Grip* grip) {
   dry_freedoms_.clear();
   for (int f = 0; f < freedoms(); ++f) {
     if (dry_[f] > 0) {
@@ -53,8 +61,22 @@ void RegularizedStep::prepare_friction(Grip* grip) {
       grip[f] = Grip::none;
     }
   }
-  ends_known_ = false;
+}
+
+/// What rubs in this step, and how rates answer to friction.
+void RegularizedStep::prepare_friction(Grip* grip) {
+  choose_dry(grip);
   find_friction_answer();
+}
+
+/// Unit impulses along dry freedoms, in columns from the first on.
+void RegularizedStep::push_along_freedoms(Matrix& velocity, int first) const {
+  for (int i = 0; i < static_cast<int>(dry_freedoms_.size()); ++i) {
+    const int f = dry_freedoms_[i];
+    const SystemRow& row = rows_[freedom_at(f)];
+    for (int k = 0; k < 6 && row.a >= 0; ++k) velocity(6 * row.a + k, first + i) = freedom_rows_[f].G[k];
+    for (int k = 0; k < 6 && row.b >= 0; ++k) velocity(6 * row.b + k, first + i) = freedom_rows_[f].G[6 + k];
+  }
 }
 
 /// Velocities by impulses along dry freedoms; rates by the same.
@@ -63,17 +85,29 @@ void RegularizedStep::find_friction_answer() {
   if (count == 0) return;
   answer_.setZero(n_, count);
   answer_multipliers_.setZero(m_, count);
-  for (int i = 0; i < count; ++i) {
-    const int f = dry_freedoms_[i];
-    const SystemRow& row = rows_[freedom_at(f)];
-    for (int k = 0; k < 6 && row.a >= 0; ++k) answer_(6 * row.a + k, i) = freedom_rows_[f].G[k];
-    for (int k = 0; k < 6 && row.b >= 0; ++k) answer_(6 * row.b + k, i) = freedom_rows_[f].G[6 + k];
-  }
-  if (ends_known_) {
-    solve_at_end(answer_.data(), answer_multipliers_.data(), count);
-  } else {
-    solve(answer_.data(), answer_multipliers_.data(), count);
-  }
+  push_along_freedoms(answer_, 0);
+  solve(answer_.data(), answer_multipliers_.data(), count);
+  find_mobility();
+}
+
+/// The same of the system at the end of the step, together with again_ and again_lambda_.
+void RegularizedStep::solve_with_friction() {
+  const int count = static_cast<int>(dry_freedoms_.size()), columns = sparse_ ? 1 + count : padded(1 + count);
+  padded_velocity_.setZero(sparse_ ? n_ : padded_n_, columns);
+  padded_multiplier_.setZero(sparse_ ? m_ : padded_m_, columns);
+  padded_velocity_.col(0).head(n_) = again_;
+  padded_multiplier_.col(0).head(m_) = again_lambda_;
+  push_along_freedoms(padded_velocity_, 1);
+  solve_at_end_padded(padded_velocity_.data(), padded_multiplier_.data(), columns);
+  again_ = padded_velocity_.col(0).head(n_);
+  again_lambda_ = padded_multiplier_.col(0).head(m_);
+  answer_ = padded_velocity_.block(0, 1, n_, count);
+  answer_multipliers_ = padded_multiplier_.block(0, 1, m_, count);
+  find_mobility();
+}
+
+void RegularizedStep::find_mobility() {
+  const int count = static_cast<int>(dry_freedoms_.size());
   mobility_.resize(count, count);
   slack_.resize(count);
   for (int i = 0; i < count; ++i) {

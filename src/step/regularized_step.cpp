@@ -42,7 +42,7 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
   poses_.resize(bodies);
   ends_.resize(bodies);
   turns_.resize(bodies);
-  turn_jacobians_.resize(bodies);
+  turned_axes_.resize(bodies);
   endings_.resize(m.rows());
   for (Eigen::VectorXd* x : {&before_, &after_, &free_, &again_, &impulse_}) x->setZero(n_);
   for (Eigen::VectorXd* x : {&lambda_, &free_lambda_, &again_lambda_, &right_}) x->setZero(m_);
@@ -105,16 +105,19 @@ const double* RegularizedStep::com(int body) const {
   return body < 0 ? kZero : numbers_.data() + mechanism_->bodies()[body].numbers + BodyNumbers::com;
 }
 
-bool RegularizedStep::advance(const double* q, const double* v, const StepInput& input, Grip* grip, double* after) {
+bool RegularizedStep::advance(const double* q, const double* v, const StepInput& input, Grip* grip, double* after,
+                              const double* guess) {
   for (std::size_t i = 0; i < poses_.size(); ++i) {
     poses_[i].R = SO3::load(q + 7 * i).matrix();
     poses_[i].p = Eigen::Map<const Eigen::Vector3d>(q + 7 * i + 4);
   }
   std::copy_n(v, n_, before_.data());
   assemble(v, input);
-  factor();
-  if (!respond_to_loads(grip)) return false;
-  if (regularization_.hold == maximal::Hold::end && !hold_at_end(grip)) return false;
+  if (!guess || !advance_from(guess, grip)) {
+    factor();
+    if (!respond_to_loads(grip)) return false;
+    if (regularization_.hold == maximal::Hold::end && !hold_at_end(grip, true)) return false;
+  }
   for (int f = 0; f < freedoms(); ++f)
     steps_[f].grip = grip[f], steps_[f].held = grip[f] == Grip::held ? friction_[f] : 0;
   for (std::size_t d = 0; d < drives_.size(); ++d) steps_[drives_[d]].driven = lambda_[drive_at(static_cast<int>(d))];
@@ -133,11 +136,26 @@ bool RegularizedStep::respond_to_loads(Grip* grip) {
   return settle(free_, free_lambda_, grip);
 }
 
+/// Newton's method from a guess of v⁺ alone: what the step would be if constraints held at its start is not asked for.
+bool RegularizedStep::advance_from(const double* guess, Grip* grip) {
+  if (regularization_.hold != maximal::Hold::end || is_loaded()) return false;
+  for (int i = 0; i < n_; ++i) {
+    if (!(std::abs(guess[i] - before_[i]) * h_ < kFarGuess)) return false;
+  }
+  std::copy_n(guess, n_, after_.data());
+  lambda_.setZero();
+  if (!sparse_) place_rows();
+  choose_dry(grip);
+  return hold_at_end(grip, false);
+}
+
 /// By Newton's method, linearised at the last v⁺, with what friction does then:
 ///
 ///     (g⁺ − g)/h + Σ λ = −g/(h + τ)                                       constraints hold at the end of the step
 ///     J (ω⁺ − ω) + h m × J m = impulses,   m = (ω + ω⁺)/2                  gyroscopic terms are those of its middle
-bool RegularizedStep::hold_at_end(Grip* grip) {
+///
+/// `balanced`: v⁺ and λ are those of a step already, of which only these two are wrong.
+bool RegularizedStep::hold_at_end(Grip* grip, bool balanced) {
   for (std::size_t i = 0; i < poses_.size(); ++i) {  // what the first guess takes for h m × J m
     spins_[i].by_after.setZero();
     spins_[i].at_rest.noalias() = inertia_[i] * (Eigen::Map<const Eigen::Vector3d>(before_.data() + 6 * i) - spun_[i]);
@@ -156,7 +174,10 @@ bool RegularizedStep::hold_at_end(Grip* grip) {
     if (!std::isfinite(left)) return false;
     const double fast = 1 + after_.lpNorm<Eigen::Infinity>();
     // no less than rounding of places, over h
-    if (left <= kSameEnding * fast + 16 * std::numeric_limits<double>::epsilon() * (1 + far) / h_) return true;
+    if ((balanced || round > 0) &&
+        left <= kSameEnding * fast + 16 * std::numeric_limits<double>::epsilon() * (1 + far) / h_) {
+      return true;
+    }
     // or of the system itself, where it is badly scaled: then it falls no more
     if (round == kMostEndings || (round > 1 && left > 0.25 * before)) {
       if (left <= kPoorEnding * fast) return true;
@@ -175,9 +196,12 @@ bool RegularizedStep::hold_at_end(Grip* grip) {
           inertia_[i] * (Eigen::Map<const Eigen::Vector3d>(before_.data() + 6 * i) - spun_[i]) - spins_[i].at_rest;
     }
     again_lambda_ = right_;
-    solve_at_end(again_.data(), again_lambda_.data(), 1);
+    if (again && !dry_freedoms_.empty()) {
+      solve_with_friction();
+    } else {
+      solve_at_end(again_.data(), again_lambda_.data(), 1);
+    }
     if (!again_.allFinite()) return false;
-    if (again) find_friction_answer();
     if (!settle(again_, again_lambda_, grip)) return false;
   }
 }
@@ -217,26 +241,22 @@ void RegularizedStep::find_end() {
     const double* v = after_.data() + 6 * i;
     const Eigen::Vector3d turn = h_ * Eigen::Map<const Eigen::Vector3d>(v);
     turns_[i] = SO3::exp(turn).matrix();
-    turn_jacobians_[i] = SO3::right_jacobian(turn);
     ends_[i].R.noalias() = poses_[i].R * turns_[i];
+    turned_axes_[i].noalias() = ends_[i].R * SO3::right_jacobian(turn);
     ends_[i].p = poses_[i].p + h_ * Eigen::Map<const Eigen::Vector3d>(v + 3);
   }
   maximal::Row<double> found[6];
   for (const Joint& joint : mechanism_->joints()) {
     if (joint.rows == 0) continue;
-    const maximal::JointPlace<double> place(end(joint.a), end(joint.b), com(joint.a), com(joint.b),
-                                            numbers_.data() + joint.numbers);
+    maximal::JointPlace<double> place(end(joint.a), end(joint.b), com(joint.a), com(joint.b),
+                                      numbers_.data() + joint.numbers);
+    // rows are turned into axes in which turns are those by ω⁺
+    if (joint.a >= 0) place.F.body = turned_axes_[joint.a];
+    if (joint.b >= 0) place.M.body = turned_axes_[joint.b];
     maximal::constraint_rows(joint, maximal::RowMaker<double>(place.F, place.M), found);
     for (int i = 0; i < joint.rows; ++i) {
       end_[joint.row + i] = found[i].value;
-      double* G = endings_[joint.row + i].data();
-      std::copy_n(found[i].G, 12, G);
-      for (const int half : {0, 6}) {
-        const int body = half == 0 ? joint.a : joint.b;
-        if (body < 0) continue;
-        const Eigen::Vector3d turn = Eigen::Map<const Eigen::Vector3d>(found[i].G + half);
-        Eigen::Map<Eigen::Vector3d>(G + half).noalias() = turn_jacobians_[body].transpose() * turn;
-      }
+      std::copy_n(found[i].G, 12, endings_[joint.row + i].data());
     }
   }
 }

@@ -46,8 +46,9 @@ class RegularizedStep {
   void set_numbers(const Eigen::VectorXd& numbers);
 
   /// v⁺ from the state (q, v). `grip`: in, a guess of what each freedom does (the last step's); out, what it does.
-  /// False if no finite answer was found.
-  bool advance(const double* q, const double* v, const StepInput& input, maximal::Grip* grip, double* after);
+  /// `guess`: near v⁺, if something is known of it: saves half of the work. False if no finite answer was found.
+  bool advance(const double* q, const double* v, const StepInput& input, maximal::Grip* grip, double* after,
+               const double* guess = nullptr);
 
   // ---- of the last advance()
   const Eigen::VectorXd& after() const { return after_; }
@@ -69,7 +70,7 @@ class RegularizedStep {
   // ---- the linear system of the last advance(), for contacts: K = [M + BᵀDB, −Gᵀ; G, Σ], dry friction left out
   /// x = K⁻¹ (b, 0): how velocities answer to impulses, one column each; in place. `multipliers`: those of all rows.
   void respond(Matrix& impulses, Matrix& multipliers);
-  const Eigen::VectorXd& free_velocity() const { return free_; }  ///< v⁺ without dry friction
+  const Eigen::VectorXd& free_velocity() const { return free_; }  ///< v⁺ without dry friction; not after a guess
   const maximal::Row<double>& freedom_row(int freedom) const { return freedom_rows_[freedom]; }
   double dry_impulse(int freedom) const { return dry_[freedom]; }  ///< the largest: h τ_dry
 
@@ -105,6 +106,7 @@ class RegularizedStep {
   void add_forces(const double* v, const StepInput& input);
   void weigh_freedom(int freedom, bool held);
   void factor();
+  void place_rows();
   void factor_dense();
   void factor_sparse();
   void solve(double* velocity, double* multiplier, int columns);  // in: impulses and right-hand sides of rows
@@ -122,13 +124,19 @@ class RegularizedStep {
   template <class Solve>
   void pad(double* velocity, double* multiplier, int columns, const Solve& solve);
   bool respond_to_loads(maximal::Grip* grip);
-  bool hold_at_end(maximal::Grip* grip);
+  bool advance_from(const double* guess, maximal::Grip* grip);
+  bool hold_at_end(maximal::Grip* grip, bool balanced);
   void find_end();
   Eigen::Vector3d spin_impulse(int body) const;
   double spin_left() const;
   void linearize_spin(int body, bool slope);
   double rate_along(const std::vector<std::array<double, 12>>& rows, int row) const;
   void find_friction_answer();
+  void solve_with_friction();
+  void push_along_freedoms(Matrix& velocity, int first) const;
+  void find_mobility();
+  bool is_loaded() const;
+  void choose_dry(maximal::Grip* grip);
   maximal::Pose<double> end(int body) const { return body < 0 ? maximal::Pose<double>() : ends_[body]; }
   void prepare_friction(maximal::Grip* grip);
   bool settle(const Eigen::VectorXd& free, const Eigen::VectorXd& free_lambda, maximal::Grip* grip);
@@ -179,11 +187,10 @@ class RegularizedStep {
 
   // of the step at hand
   double h_ = 0, gamma_ = 0, correction_ = 0, curved_ = 0;
-  std::vector<maximal::Pose<double>> poses_, ends_;      // at the start of the step and at its end
-  std::vector<Eigen::Matrix3d> turns_, turn_jacobians_;  // from one to the other, and its Jᵣ
+  std::vector<maximal::Pose<double>> poses_, ends_;   // at the start of the step and at its end
+  std::vector<Eigen::Matrix3d> turns_, turned_axes_;  // from one to the other; axes at the end, times its Jᵣ
   std::vector<std::array<double, 12>> endings_, factored_endings_,
-      mobile_endings_;       // (∂g⁺/∂v⁺)/h of constraints; A⁺ M⁻¹ of all rows
-  bool ends_known_ = false;  // the system at the end is factored
+      mobile_endings_;  // (∂g⁺/∂v⁺)/h of constraints; A⁺ M⁻¹ of all rows
   Eigen::VectorXd before_, after_, free_, again_, lambda_, free_lambda_, again_lambda_, friction_, violation_, end_,
       given_, position_, rate_, dry_;
   std::vector<maximal::Row<double>> freedom_rows_;

@@ -360,5 +360,28 @@ TEST(RegularizedStep, ALongChainIsSolvedAsASparseSystem) {
   trial.check(random, 2e-6);
 }
 
+/// From wherever a search starts, there is one answer; a guess that is far off is not taken.
+TEST(RegularizedStep, AGuessChangesNothing) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    RandomMachine random(seed);
+    random.dry = seed % 2 == 0 ? 0.05 : 0;
+    random.load = seed % 5 == 0 ? 0.1 : 0;
+    random.chain({JointType::revolute, JointType::ball, JointType::prismatic, JointType::universal});
+    Trial trial(random, 0.01, 2);
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(trial.mechanism->tangent());
+    const Eigen::VectorXd after = trial.after(trial.mechanism->numbers(), zero, zero);
+    for (const double off : {0.0, 0.1, 1e3}) {
+      Eigen::VectorXd guess = after, found(after.size());
+      for (double& x : guess) x += off * random.number();
+      std::vector<Grip> grip(trial.grip.size(), Grip::none);
+      ASSERT_TRUE(
+          trial.step.advance(trial.q.data(), trial.v.data(), trial.input, grip.data(), found.data(), guess.data()));
+      EXPECT_LT((found - after).lpNorm<Eigen::Infinity>(), 1e-8 * (1 + after.lpNorm<Eigen::Infinity>()))
+          << seed << ' ' << off;
+      EXPECT_EQ(grip, trial.grip) << seed << ' ' << off;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kinegraph::step

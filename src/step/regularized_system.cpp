@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kinegraph/linear/arrowhead_kernel.hpp"
@@ -35,6 +36,54 @@ KINEGRAPH_WIDE void solve_four(const double* U, int stride, double* __restrict y
     for (int k = 0; k < i; ++k) add(-U[k * stride + i], y + static_cast<std::ptrdiff_t>(k) * columns, row, columns);
     for (int c = 0; c < columns; ++c) row[c] *= U[i * stride + i];
   }
+}
+
+/// P S = L U of m rows, by rows; the diagonal holds 1/Uₖₖ.
+KINEGRAPH_WIDE void factor_by_rows(double* S, int m, int stride, int* pivots) {
+  for (int k = 0; k < m; ++k) {
+    double* own = S + static_cast<std::ptrdiff_t>(k) * stride;
+    int largest = k;
+    for (int i = k + 1; i < m; ++i) {
+      if (std::abs(own[(i - k) * stride + k]) > std::abs(own[(largest - k) * stride + k])) largest = i;
+    }
+    pivots[k] = largest;
+    if (largest != k) std::swap_ranges(own, own + m, S + static_cast<std::ptrdiff_t>(largest) * stride);
+    own[k] = 1 / own[k];
+    for (int i = k + 1; i < m; ++i) {
+      double* row = S + static_cast<std::ptrdiff_t>(i) * stride;
+      if (row[k] == 0) continue;
+      row[k] *= own[k];
+      add(-row[k], own + k + 1, row + k + 1, m - k - 1);
+    }
+  }
+}
+
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
+/// y ← U⁻¹ L⁻¹ y of fours of columns, which stay in registers
+template <int Fours>
+[[gnu::always_inline]] inline void solve_by_rows(const double* S, int m, int stride, double* y, int columns) {
+  const auto at = [&](int i, int f) -> Four& {
+    return *reinterpret_cast<Four*>(y + static_cast<std::ptrdiff_t>(i) * columns + 4 * f);
+  };
+  const auto sweep = [&](int i, int begin, int end, double scale) {
+    const double* factor = S + static_cast<std::ptrdiff_t>(i) * stride;
+    Four sum[Fours];
+    for (int f = 0; f < Fours; ++f) sum[f] = at(i, f);
+    for (int j = begin; j < end; ++j) {
+      for (int f = 0; f < Fours; ++f) sum[f] -= factor[j] * at(j, f);
+    }
+    for (int f = 0; f < Fours; ++f) at(i, f) = sum[f] * scale;
+  };
+  for (int i = 1; i < m; ++i) sweep(i, 0, i, 1);
+  for (int i = m - 1; i >= 0; --i) sweep(i, i + 1, m, S[static_cast<std::ptrdiff_t>(i) * (stride + 1)]);
+}
+
+KINEGRAPH_WIDE void solve_all_by_rows(const double* S, int m, int stride, double* y, int columns) {
+  int first = 0;
+  for (; first + 16 <= columns; first += 16) solve_by_rows<4>(S, m, stride, y + first, columns);
+  for (; first + 8 <= columns; first += 8) solve_by_rows<2>(S, m, stride, y + first, columns);
+  for (; first < columns; first += 4) solve_by_rows<1>(S, m, stride, y + first, columns);
 }
 
 }  // namespace
@@ -89,18 +138,22 @@ void RegularizedStep::solve_one_at_end(double* velocity, double* multiplier) con
   divide_by_mass(velocity, 1, true);
 }
 
+/// Aᵀ
+void RegularizedStep::place_rows() {
+  for (int r = 0; r < m_; ++r) {
+    const SystemRow& row = rows_[r];
+    for (int k = 0; k < 6 && row.a >= 0; ++k) across_(6 * row.a + k, r) = row.G[k];
+    for (int k = 0; k < 6 && row.b >= 0; ++k) across_(6 * row.b + k, r) = row.G[6 + k];
+  }
+}
+
 void RegularizedStep::factor_dense() {
+  place_rows();
   for (int r = 0; r < m_; ++r) {
     const SystemRow& row = rows_[r];
     const double* mobile = mobile_rows_[r].data();
-    const auto put = [&](int body, int at) {
-      for (int k = 0; k < 6; ++k) {
-        across_(6 * body + k, r) = row.G[at + k];
-        mobile_(r, 6 * body + k) = mobile[at + k];
-      }
-    };
-    if (row.a >= 0) put(row.a, 0);
-    if (row.b >= 0) put(row.b, 6);
+    for (int k = 0; k < 6 && row.a >= 0; ++k) mobile_(r, 6 * row.a + k) = mobile[k];
+    for (int k = 0; k < 6 && row.b >= 0; ++k) mobile_(r, 6 * row.b + k) = mobile[6 + k];
   }
   const linear::ArrowheadKernel& kernel = linear::arrowhead_kernel();
   factor_.setZero();
@@ -212,7 +265,6 @@ KINEGRAPH_WIDE void RegularizedStep::move_by(double* velocity, const double* mul
 ///
 /// A⁺: of a constraint as find_end() has it, other rows as before. M′: J + S for J, see linearize_spin().
 void RegularizedStep::factor_at_end() {
-  ends_known_ = true;
   const auto divide = [&](int body, const double* x, double* out) {
     Eigen::Map<Eigen::Vector3d>(out).noalias() =
         spins_[body].inverse.transpose() * Eigen::Map<const Eigen::Vector3d>(x);
@@ -248,18 +300,7 @@ void RegularizedStep::factor_at_end() {
                                        padded_m_, padded_m_, padded_m_, n_, false, false});
   for (int r = 0; r < m_; ++r) end_factor_(r, r) += rows_[r].softness;
   end_pivots_.resize(m_);
-  for (int k = 0; k < m_; ++k) {  // P S = L U, by rows; the diagonal holds 1/Uₖₖ
-    Eigen::Index largest = 0;
-    end_factor_.col(k).segment(k, m_ - k).cwiseAbs().maxCoeff(&largest);
-    end_pivots_[k] = k + static_cast<int>(largest);
-    if (largest > 0) end_factor_.row(k).swap(end_factor_.row(end_pivots_[k]));
-    end_factor_(k, k) = 1 / end_factor_(k, k);
-    for (int i = k + 1; i < m_; ++i) {
-      if (end_factor_(i, k) == 0) continue;
-      end_factor_(i, k) *= end_factor_(k, k);
-      add(-end_factor_(i, k), &end_factor_(k, k) + 1, &end_factor_(i, k) + 1, m_ - k - 1);
-    }
-  }
+  factor_by_rows(end_factor_.data(), m_, padded_m_, end_pivots_.data());
 }
 
 KINEGRAPH_WIDE void RegularizedStep::solve_at_end_padded(double* velocity, double* multiplier, int columns) const {
@@ -277,21 +318,13 @@ KINEGRAPH_WIDE void RegularizedStep::solve_at_end_padded(double* velocity, doubl
   const linear::ArrowheadKernel& kernel = linear::arrowhead_kernel();
   kernel.multiply(
       {multiplier, columns, mobile_end_.data(), padded_n_, 1, velocity, columns, padded_m_, columns, n_, true, false});
-  const auto row = [&](int i) { return multiplier + static_cast<std::ptrdiff_t>(i) * columns; };
   for (int k = 0; k < m_; ++k) {
-    if (end_pivots_[k] != k) std::swap_ranges(row(k), row(k) + columns, row(end_pivots_[k]));
-  }
-  for (int i = 0; i < m_; ++i) {
-    for (int j = 0; j < i; ++j) {
-      if (end_factor_(i, j) != 0) add(-end_factor_(i, j), row(j), row(i), columns);
+    double* row = multiplier + static_cast<std::ptrdiff_t>(k) * columns;
+    if (end_pivots_[k] != k) {
+      std::swap_ranges(row, row + columns, multiplier + static_cast<std::ptrdiff_t>(end_pivots_[k]) * columns);
     }
   }
-  for (int i = m_ - 1; i >= 0; --i) {
-    for (int j = i + 1; j < m_; ++j) {
-      if (end_factor_(i, j) != 0) add(-end_factor_(i, j), row(j), row(i), columns);
-    }
-    for (int c = 0; c < columns; ++c) row(i)[c] *= end_factor_(i, i);
-  }
+  solve_all_by_rows(end_factor_.data(), m_, padded_m_, multiplier, columns);
   kernel.multiply(
       {velocity, columns, across_.data(), padded_m_, 1, multiplier, columns, padded_n_, columns, m_, false, false});
   divide_by_mass(velocity, columns, true);
