@@ -14,7 +14,8 @@ namespace {
 using Eigen::Matrix3d;
 using maximal::Mechanism;
 
-constexpr double kWildStep = 1e4;  // rad and m, of a replay that is lost
+constexpr double kWildStep = 1e4;            // rad and m, of a replay that is lost
+constexpr std::size_t kMostKept = 30000000;  // numbers of rows
 
 }  // namespace
 
@@ -57,7 +58,7 @@ void Problem::Implementation::set_machine(const MachinePoint& machine, bool slop
 bool Problem::Implementation::step_residual(const double* q, const KnotPair& before, const KnotPair& next, int k) {
   if (std::isnan(next.v()[0])) return false;
   maximal::Grip* grip = grips.data() + mechanism->freedoms().size() * static_cast<std::size_t>(k);
-  if (!step.advance(q, before.v(), run.input[k], grip, after.data())) return false;
+  if (!step.advance(q, before.v(), run.input[k], grip, after.data(), next.v())) return false;
   for (int i = 0; i < n; ++i) change[i] = next.v()[i] - after[i];
   weight.apply(change.data(), impulses.col(k).data());
   const double square = impulses.col(k).squaredNorm();
@@ -183,32 +184,58 @@ double Problem::cost(const MachinePoint& machine, const std::vector<double>& pos
   return implementation_->visit(poses, false, [](int, RowKind, RowBlock&) {});
 }
 
+void Problem::keep_rows(bool keep) {
+  implementation_->keep = keep;
+  implementation_->kept.clear();
+  implementation_->kept_numbers.clear();
+}
+
 double Problem::linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow) {
-  implementation_->set_machine(machine, true);
+  Implementation& all = *implementation_;
+  all.set_machine(machine, true);
+  keep_rows(all.keep);
   arrow.clear();
-  return implementation_->visit_unknowns(
-      poses, [&](int, int first, const double* states, const double* border, const double* residual, int rows,
-                 int width) { arrow.add_rows(first, states, border, residual, rows, width); });
+  std::vector<double>& numbers = all.kept_numbers;
+  return all.visit_unknowns(poses, [&](int k, int first, const double* states, const double* border,
+                                       const double* residual, int rows, int width) {
+    arrow.add_rows(first, states, border, residual, rows, width);
+    if (!all.keep) return;
+    if (numbers.size() > kMostKept) return keep_rows(false);
+    all.kept.push_back({k, first, rows, width});
+    numbers.insert(numbers.end(), states, states + static_cast<std::ptrdiff_t>(rows) * width * all.n);
+    numbers.insert(numbers.end(), border, border + static_cast<std::ptrdiff_t>(rows) * all.p);
+    numbers.insert(numbers.end(), residual, residual + rows);
+  });
 }
 
 void Problem::measure(const MachinePoint& machine, const std::vector<double>& poses, const linear::Arrowhead& arrow,
                       int steps, Eigen::MatrixXd& information, Eigen::MatrixXd& scatter) {
   Implementation& all = *implementation_;
-  all.set_machine(machine, true);
-  Eigen::VectorXd score = Eigen::VectorXd::Zero(all.p);
+  Eigen::VectorXd score = Eigen::VectorXd::Zero(machine.directions.cols());
   int block = 0;
   const auto close = [&] {
     scatter += score * score.transpose();
     score.setZero();
   };
-  all.visit_unknowns(poses, [&](int k, int first, const double* states, const double* border, const double* residual,
-                                int rows, int width) {
+  const auto add = [&](int k, int first, const double* states, const double* border, const double* residual, int rows,
+                       int width) {
     // what is left over at the end belongs to the last block
     const int now = std::min(k / steps, std::max(0, all.steps() / steps - 1));
     if (now != block) close(), block = now;
     arrow.add_score(first, states, border, residual, rows, width, score);
     arrow.add_information(first, states, border, rows, width, information);
-  });
+  };
+  if (all.kept.empty()) {
+    all.set_machine(machine, true);
+    all.visit_unknowns(poses, add);
+  }
+  const double* at = all.kept_numbers.data();
+  for (const Implementation::KeptRows& kept : all.kept) {
+    const double* border = at + static_cast<std::ptrdiff_t>(kept.rows) * kept.width * all.n;
+    const double* residual = border + static_cast<std::ptrdiff_t>(kept.rows) * all.p;
+    add(kept.k, kept.first, at, border, residual, kept.rows, kept.width);
+    at = residual + kept.rows;
+  }
   close();
 }
 

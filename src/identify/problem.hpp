@@ -43,6 +43,8 @@ class Problem {
 
   /// Σ squares of all weighed residuals (after the loss). Infinite where a step has no answer.
   double cost(const MachinePoint& machine, const std::vector<double>& poses);
+  /// Whether linearize() keeps its rows for measure(), which else finds them again; not where they are very many.
+  void keep_rows(bool keep);
   /// The same, with the normal equations in `arrow`.
   double linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow);
   /// Adds what the rows say of the parameters, states eliminated: their information, and Σ of the squares of scores of

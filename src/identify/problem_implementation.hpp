@@ -51,6 +51,13 @@ struct Problem::Implementation {
   Eigen::VectorXd numbers;   // and the machine's numbers
   step::RegularizedStep::Matrix derivative;
   RowBlock rows;
+  /// Rows as the arrow took them: of one call, and the numbers of all of them.
+  struct KeptRows {
+    int k, first, rows, width;
+  };
+  std::vector<KeptRows> kept;
+  std::vector<double> kept_numbers;  // states, border and residuals of each
+  bool keep = false;
   bool hard = false;
   StartResponse response;  // of a hard model
   double impulse_cost = 0, reading_cost = 0;

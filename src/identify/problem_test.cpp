@@ -183,5 +183,34 @@ TEST(Problem, AnglesAreComparedTheShorterWayRound) {
   EXPECT_NEAR(turned.cost(machine, made.poses), cost, 1e-9 * cost);
 }
 
+TEST(Problem, RowsThatAreKeptMeasureTheSame) {
+  const Model model = furuta_with_all();
+  const Synthetic made = short_record(model, {0, 0.3, 0.75});
+  std::vector<FreeParameter> free;
+  for (const std::string& name : kFurutaFree) free.emplace_back().name = name;
+  const Parameters parameters = free_parameters(model, free);
+  const MachinePoint machine = *parameters.at(parameters.start());
+  const int p = parameters.size();
+  for (const bool hard : {false, true}) {
+    Weights weights{100, {0.5, 0.3, 2, 3}, "none", 3};
+    weights.hard = hard;
+    Problem problem(model, parameters.shared_mechanism(), made.run, {1e-6, 1e-6, 0.02}, weights);
+    linear::Arrowhead arrow;
+    arrow.reset(problem.unknowns(), problem.knots(), p);
+    Eigen::MatrixXd information[2], scatter[2];
+    for (const bool keep : {false, true}) {
+      information[keep] = scatter[keep] = Eigen::MatrixXd::Zero(p, p);
+      problem.keep_rows(keep);
+      ASSERT_TRUE(std::isfinite(problem.linearize(machine, made.poses, arrow)));
+      ASSERT_TRUE(arrow.eliminate(1e-13));
+      arrow.find_border_response();
+      problem.measure(machine, made.poses, arrow, 2, information[keep], scatter[keep]);
+    }
+    EXPECT_GT(information[0].norm(), 0);
+    EXPECT_EQ(information[0], information[1]);
+    EXPECT_EQ(scatter[0], scatter[1]);
+  }
+}
+
 }  // namespace
 }  // namespace kinegraph::identify

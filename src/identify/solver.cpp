@@ -41,6 +41,7 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   if (!first) return first.failure();
   machine_ = std::move(*first);
   for (std::size_t r = 0; r < problems_.size(); ++r) problems_[r].follow(machine_, poses_[r]);
+  for (Problem& problem : problems_) problem.keep_rows(options_.most_iterations == 0 && options_.measure);
   cost_ = linearize(machine_, x_, poses_);
   if (!std::isfinite(cost_)) return no_start();
   report_.first_cost = cost_;
@@ -122,12 +123,18 @@ void Solver::iterate() {
   if (!propose(d)) return worsen();
   Result<MachinePoint> machine = approach(d);
   if (!machine) return worsen();
+  if (options_.blind) {
+    x_ += d;
+    return stop(true, "one step was asked for");
+  }
   double fall = move(*machine, d);
-  // Nearly all steps are good: their normal equations are found at once with their cost. The first one, and those after
-  // one that was not, are tried first, and shortened: far from the answer they overshoot.
-  const bool careful = report_.iterations == 1 || nu_ > kFirstNu;
+  const bool last = is_small(d, fall), modest = fall <= kModestFall * variance_;
+  // Nearly all steps are good: their normal equations are found at once with their cost. The first one, those after one
+  // that was not, and those that promise little are tried first, and shortened: far from the answer steps overshoot.
+  const bool careful = report_.iterations == 1 || nu_ > kFirstNu || modest;
   double next = careful ? cost(*machine, x_ + d, trial_) : 0;
-  for (int i = 0; careful && i < kMostShorter && !(next < cost_); ++i) {
+  const int shorter = !careful ? 0 : modest ? kFewShorter : kMostShorter;
+  for (int i = 0; i < shorter && !(next < cost_); ++i) {
     d *= 0.5;
     Result<MachinePoint> nearer = parameters_.at(x_ + d);
     if (!nearer) break;
@@ -139,16 +146,15 @@ void Solver::iterate() {
   const bool linearized = !careful || next < cost_;
   if (linearized) next = linearize(*machine, x, trial_);
   const bool good = next < cost_;
-  if (!std::isfinite(next)) {  // no motion there: that says nothing of how near the answer is
-    if (linearized) cost_ = linearize(machine_, x_, poses_);
-    return worsen();
+  report_.evaluated = good;
+  if (!good && linearized) {
+    cost_ = linearize(machine_, x_, poses_);
+    report_.evaluated = true;
   }
-  const bool last = is_small(d, fall);
+  if (!std::isfinite(next)) return worsen();  // no motion there: that says nothing of how near the answer is
   if (!good) {
-    if (linearized) cost_ = linearize(machine_, x_, poses_);
     if (last) return stop(true, "no step makes the residuals smaller");
-    slow_ = fall <= kModestFall * variance_ ? slow_ + 1 : 0;
-    if (slow_ >= kMostSlow) return stop(true, "the residuals hardly fall any more");
+    if (modest) return stop(true, "the residuals hardly fall any more");
     return worsen();
   }
   const double gain = fall > 0 ? (cost_ - next) / fall : 1;
@@ -209,6 +215,7 @@ bool Solver::propose(Eigen::VectorXd& d) {
   for (int i = 0; i < p; ++i) {
     at_bound_[i] = step.bounds[i] == linear::BoundState::lower || step.bounds[i] == linear::BoundState::upper;
   }
+  report_.at_edge = step.inequalities;
   // one that reaches its bound, by rounding, would never leave it
   d = inside(parameters_, x_ + step.d) - x_;
   return d.allFinite();
@@ -237,7 +244,7 @@ bool Solver::is_small(const Eigen::VectorXd& d, double fall) const {
 }
 
 void Solver::worsen() {
-  damping_ *= nu_;
+  damping_ = std::max(damping_ * nu_, kRaisedDamping);
   nu_ = std::min(2 * nu_, kMostNu);
   if (damping_ > kMostDamping) stop(false, "no step makes the residuals smaller, however short");
 }

@@ -12,6 +12,7 @@ struct SolverOptions {
   double tolerance = 1e-6;  ///< parameters move less than this (of their standard deviations' order, or relative)
   bool measure = true;      ///< information and scatter at the answer are wanted
   bool absorbed = false;    ///< Problem::absorbed() too
+  bool blind = false;       ///< steps are taken without looking at what they bring: for how an answer would move
   Progress progress;
   std::function<void(int iteration, double cost, const Eigen::VectorXd& x)> watch;
 };
@@ -28,6 +29,8 @@ struct SolverReport {
   Eigen::MatrixXd scatter;   ///< Σ over blocks of time of scores' squares, states eliminated: of sandwich covariances
   Eigen::VectorXd absorbed;  ///< per channel: sum of Problem::absorbed()
   std::vector<bool> at_bound;  ///< per coordinate
+  std::vector<bool> at_edge;   ///< per inequality of Parameters::inequalities()
+  bool evaluated = true;       ///< the problems' last evaluation was at the answer
 };
 
 /// Levenberg-Marquardt over all runs at once: states eliminated first, parameters last, bounds and possible inertias on

@@ -7,16 +7,19 @@
 
 namespace kinegraph::identify {
 
-inline constexpr double kFirstDamping = 1e-6, kLeastDamping = 1e-14, kMostDamping = 1e9;  // of diag H
+// Of diag H. Rows of steps hold a smooth motion, sin ωt, by (ωh)⁴ of what they hold one knot by: damping must be less
+// than that, or motions do not move as a whole. It is raised where a step was not good.
+inline constexpr double kFirstDamping = 1e-12, kRaisedDamping = 1e-6, kLeastDamping = 1e-14, kMostDamping = 1e9;
 inline constexpr double kFirstNu = 2, kMostNu = 4294967296.0;
 inline constexpr double kSmallFall = 1e-4;  // of the residuals' variance: a hundredth of standard deviations
-// Friction that comes and goes between two answers makes steps that promise more than they hold.
+// Friction that comes and goes between two answers makes steps that promise more than they hold: a modest one that is
+// not good, nor any shorter one, is the end.
 inline constexpr double kSlowFall = 0.3, kModestFall = 10;  // of the same
 inline constexpr int kMostSlow = 2;                         // such steps, one after the other
 inline constexpr double kNothing = 1e-26;                   // of the first cost
 inline constexpr double kRidge = 1e-2;                      // of the residuals' variance
 inline constexpr double kMargin = 1e-6;                     // to bounds, at the start
-inline constexpr int kMostHalvings = 30, kMostShorter = 3;
+inline constexpr int kMostHalvings = 30, kMostShorter = 3, kFewShorter = 1;
 
 /// Levenberg-Marquardt, as 002's algorithm 1 corrected:
 ///

@@ -266,7 +266,7 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
   Result<identify::MachinePoint> machine = parameters.at(x);
   if (!machine) return machine.failure();
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    problems[i].cost(*machine, poses[i]);
+    if (!report->evaluated) problems[i].cost(*machine, poses[i]);
     identify::set_references(parameters.mechanism(), machine->numbers, poses[i], placed[i]);
   }
   return Fit{parameters,       std::move(x),        *std::move(machine), std::move(placed),

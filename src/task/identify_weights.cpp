@@ -48,13 +48,19 @@ Result<Fit> fit_and_weigh(const Model& model, const identify::Parameters& parame
                           const IdentifyOptions& options, const FitStart& start, identify::Weights& weights,
                           const Progress& progress) {
   const int freedoms = freedoms_of(parameters);
-  Result<Fit> found = fit(model, parameters, data.runs, data.options, weights, options, start, progress);
+  constexpr double kFirst = 0.5;  // of the time, about; each further fit takes half of what is left
+  double done = kFirst;
+  Result<Fit> found =
+      fit(model, parameters, data.runs, data.options, weights, options, start, part_of(progress, 0, done));
   for (int round = 0; found && round < kMostWeighings; ++round) {
     identify::Weights next = reestimated(*found, weights, freedoms);
     const double growth = next.kappa / weights.kappa;
     if (growth < kStays && growth > 1 / kStays) break;
     next.kappa = weights.kappa * std::clamp(std::pow(growth, kFurther), 1 / kMostGrowth, kMostGrowth);
-    Result<Fit> again = fit(model, parameters, data.runs, data.options, next, options, {found->x, &found->poses}, {});
+    const double end = 0.5 * (done + 1);
+    Result<Fit> again = fit(model, parameters, data.runs, data.options, next, options, {found->x, &found->poses},
+                            part_of(progress, done, end));
+    done = end;
     if (!again && again.failure().kind == Failure::Kind::interrupted) return again;
     if (!again || !again->report.converged) break;
     again->report.iterations += found->report.iterations;
