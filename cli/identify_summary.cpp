@@ -52,7 +52,7 @@ Json quantities_json(const std::vector<Found::Quantity>& quantities, bool richar
   for (const Found::Quantity& q : quantities) {
     Json one = {{"name", q.name},         {"value", q.value},      {"start", q.start},
                 {"sd", q.sandwich},       {"sd_linearised", q.sd}, {"identifiable", q.identifiable},
-                {"at_bound", q.at_bound}, {"remark", q.remark}};
+                {"at_bound", q.at_bound}, {"remark", q.remark},    {"step_bias", q.step_bias}};
     if (richardson) one["at_step"] = q.at_step, one["at_half_step"] = q.at_half_step;
     json.push_back(std::move(one));
   }

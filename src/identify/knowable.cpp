@@ -124,6 +124,7 @@ class Analysis {
 
  private:
   bool given() const;
+  void add_bias();
   void find_groups(const SparseBasis& basis);
   void describe(UnknownGroup& group, const SparseBasis& basis, const std::vector<int>& columns);
   KnownCombination combination(int quantity, const SparseBasis& basis, const std::vector<int>& columns) const;
@@ -170,10 +171,22 @@ Knowable Analysis::run() {
     const MatrixXd through = root * directions.root.transpose();
     sandwich_ = through * evidence_.scatter * through.transpose();
   }
+  add_bias();
   find_groups(sparse_basis(directions.unseen, options_.least_part));
   describe_quantities();
   correlate();
   return result_;
+}
+
+// A bias counts as a deviation does, all quantities together.
+void Analysis::add_bias() {
+  if (evidence_.bias.size() == 0 || !evidence_.bias.allFinite()) return;
+  const VectorXd moved = slopes_ * evidence_.bias;
+  if (sandwich_.size() == 0) sandwich_ = covariance_;
+  sandwich_ += moved * moved.transpose();
+  for (std::size_t i = 0; i < result_.quantities.size(); ++i) {
+    result_.quantities[i].bias = moved[static_cast<Eigen::Index>(i)];
+  }
 }
 
 // Columns that share a quantity belong to one group.

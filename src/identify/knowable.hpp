@@ -11,6 +11,7 @@ namespace kinegraph::identify {
 struct Evidence {
   Eigen::MatrixXd information;  ///< on the coordinates x: states eliminated, not damped, whitened rows
   Eigen::MatrixXd scatter;      ///< Σ of squared scores, for sandwich deviations; may be empty
+  Eigen::VectorXd bias;         ///< of x, by which the answer may be wrong beside all noise; may be empty
   std::vector<std::string> names;
   Eigen::VectorXd values;  ///< of the named quantities
   Eigen::MatrixXd slopes;  ///< ∂ quantities / ∂ x; empty: they are x
@@ -38,8 +39,9 @@ struct KnownQuantity {
   bool identifiable = true;
   bool weak = false;
   std::optional<double> deviation;  ///< linearised: √ of the diagonal of S⁻¹; none if it is not identifiable
-  std::optional<double> sandwich;   ///< S⁻¹ scatter S⁻¹: also where residuals are not as white as assumed
-  std::string remark;               ///< "not seen by the data", "known only in combinations", "weakly known"
+  std::optional<double> sandwich;  ///< S⁻¹ scatter S⁻¹: also where residuals are not as white as assumed; and the bias
+  double bias = 0;
+  std::string remark;  ///< "not seen by the data", "known only in combinations", "weakly known"
 };
 
 /// Σ coefficient · quantity, which the data do tell.

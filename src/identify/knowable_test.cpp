@@ -55,6 +55,27 @@ TEST(Knowable, DeviationsAndCorrelationsOfWhatIsSeen) {
   EXPECT_TRUE(found.correlated.empty());
 }
 
+/// What is wrong whatever the noise counts beside it, also in combinations, where it may cancel.
+TEST(Knowable, ABiasCounts) {
+  Evidence given = evidence(MatrixXd::Identity(2, 2), numbers({2, -3}), 0.01);
+  given.bias = numbers({0.3, 0});
+  const Knowable found = what_is_knowable(given);
+  const double own = given.information.inverse()(0, 0);
+  EXPECT_NEAR(*found.quantities[0].sandwich, std::sqrt(own + 0.09), 1e-9);
+  EXPECT_NEAR(*found.quantities[0].deviation, std::sqrt(own), 1e-12);
+  EXPECT_EQ(found.quantities[0].bias, 0.3);
+  EXPECT_NEAR(*found.quantities[1].sandwich, *found.quantities[1].deviation, 1e-9);
+
+  MatrixXd sum(1, 2);
+  sum << 1, 1;
+  given = evidence(sum, numbers({2, 3}), 0.01);
+  given.bias = numbers({0.3, -0.3});
+  const Knowable together = what_is_knowable(given);
+  ASSERT_EQ(together.unknown.size(), 1u);
+  ASSERT_EQ(together.unknown[0].known.size(), 1u);
+  EXPECT_NEAR(*together.unknown[0].known[0].sandwich, together.unknown[0].known[0].deviation, 1e-9);
+}
+
 /// The part of a direction that is 0, as of a level ground, is known well beside the whole.
 TEST(Knowable, ZeroIsKnownBesideItsSize) {
   Evidence given = evidence(MatrixXd::Identity(2, 2), numbers({1e-4, 1e-4}), 0.01);

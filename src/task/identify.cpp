@@ -40,6 +40,7 @@ class Identification {
   std::optional<Failure> compare(const maximal::Mechanism& mechanism, Model& model);
   std::optional<Failure> fit_all();
   std::optional<Failure> extrapolate(const maximal::Mechanism& mechanism);
+  void find_bias(const maximal::Mechanism& mechanism);
   void summarize_fit();
   Progress progress(double begin, double end) const { return part_of(options_.progress, begin, end); }
 
@@ -50,6 +51,7 @@ class Identification {
   identify::Weights weights_;
   std::optional<Fit> fit_;
   Eigen::VectorXd coarse_, half_;  // of extrapolation
+  Eigen::VectorXd bias_;           // of x, by the step; empty: not known
   int substeps_ = 1;
   bool weigh_ = false;                      // κ is found
   std::vector<std::vector<double>> guess_;  // of the motions
@@ -136,6 +138,45 @@ std::optional<Failure> Identification::extrapolate(const maximal::Mechanism& mec
   return {};
 }
 
+/// How one Gauss-Newton step with twice the step moves the answer. The bias is of second order, so that of the step
+/// itself is
+///
+///     χ(h) − χ(0) ≈ (χ(2h) − χ(h))/3
+void Identification::find_bias(const maximal::Mechanism& mechanism) {
+  if (options_.richardson || weights_.hard || fit_->parameters.size() == 0) return;
+  const Result<FitData> coarse =
+      read_data(fit_->parameters.model(), mechanism, recordings_, {}, options_, 2 * data_.options.step);
+  if (!coarse || coarse->runs.size() != fit_->runs.size()) return;
+  const int stored = mechanism.stored(), bodies = stored / 7;
+  std::vector<identify::Problem> problems;
+  std::vector<std::vector<double>> poses;
+  for (std::size_t r = 0; r < coarse->runs.size(); ++r) {
+    identify::Run run = coarse->runs[r];
+    // readings at knots of the fit are not to be interpolated here: they would tell of that, not of the step
+    std::erase_if(run.readings,
+                  [](const identify::Reading& reading) { return std::abs(reading.fraction - 0.5) < 1e-6; });
+    const std::vector<double>& fine = fit_->poses[r];
+    std::vector<double> all(static_cast<std::size_t>(stored) * (run.knots() + 1));
+    if (2 * run.knots() - 1 > fit_->runs[r].knots()) return;
+    for (int k = 0; k < run.knots(); ++k) {
+      std::copy_n(fine.data() + (2 * k + 1) * stored, stored, all.data() + (k + 1) * stored);
+    }
+    Eigen::VectorXd back(6 * bodies);
+    maximal::local(bodies, fine.data() + stored, fine.data(), back.data());
+    maximal::retract(bodies, fine.data(), back.data(), all.data());
+    identify::set_references(mechanism, fit_->machine.numbers, all, run);
+    problems.emplace_back(data_.model, fit_->parameters.shared_mechanism(), run, regularization_of(options_), weights_);
+    poses.push_back(std::move(all));
+  }
+  identify::SolverOptions once;
+  once.most_iterations = 1;
+  once.measure = false;
+  once.blind = true;
+  Eigen::VectorXd x = fit_->x;
+  const auto report = identify::solve(fit_->parameters, problems, x, poses, once);
+  if (report && report->converged) bias_ = (x - fit_->x) / 3;
+}
+
 void Identification::summarize_fit() {
   IdentifySummary& out = result_.summary;
   const identify::SolverReport& report = fit_->report;
@@ -176,7 +217,8 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   if (const auto failure = fit_all()) return *failure;
   if (const auto failure = extrapolate(**mechanism)) return *failure;
   summarize_fit();
-  if (const auto failure = add_knowledge(*fit_, data_, weights_, options_, result_.summary)) return *failure;
+  find_bias(**mechanism);
+  if (const auto failure = add_knowledge(*fit_, data_, weights_, options_, bias_, result_.summary)) return *failure;
   if (result_.summary.richardson) add_steps(fit_->parameters, coarse_, half_, result_.summary);
   if (const auto failure =
           add_checks(*fit_, data_, weights_, options_, substeps_, progress(0.85, 1), result_.summary)) {

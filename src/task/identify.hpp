@@ -44,11 +44,12 @@ struct IdentifySummary {
   struct Quantity {
     std::string name;
     double start = 0, value = 0;
-    double sd = 0, sandwich = 0;  ///< NaN: cannot be told; the second is no smaller than the first
+    double sd = 0, sandwich = 0;  ///< NaN: cannot be told; the second is no smaller, and counts the step's bias
     bool at_bound = false;
     bool identifiable = true;
     std::string remark;                    ///< what can or cannot be told, in words; may be empty
     double at_step = 0, at_half_step = 0;  ///< with Richardson extrapolation
+    double step_bias = 0;  ///< about as much the step moves it; counted in `sandwich`. 0 where it is not known
   };
   /// A combination of quantities, in words, with its size and deviation where it is known.
   struct Combination {

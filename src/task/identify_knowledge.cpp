@@ -75,6 +75,7 @@ void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySum
     out.sandwich = std::max(out.sd, told.sandwich.value_or(out.sd));  // few blocks of time tell too little
     out.identifiable = told.identifiable;
     out.remark = told.remark;
+    out.step_bias = told.bias;
     out.at_bound = at_bound(now[i], fit.report.at_bound);
   }
   summary.correlations = known.correlation;
@@ -83,6 +84,52 @@ void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySum
     summary.correlations.row(i).setConstant(kNan);
     summary.correlations.col(i).setConstant(kNan);
   }
+}
+
+/// Bounds and possible solids that hold the search back: beyond them residuals would be smaller.
+void warn_of_limits(const Fit& fit, IdentifySummary& summary) {
+  std::vector<std::string> names;
+  for (const IdentifySummary::Quantity& q : summary.quantities) {
+    if (q.at_bound && q.identifiable) names.push_back(q.name);
+  }
+  if (!names.empty()) {
+    summary.warnings.push_back(
+        fmt::format("held back by bounds: {}; the recordings ask for values beyond them, and "
+                    "deviations do not count that",
+                    fmt::join(names, ", ")));
+  }
+  const std::vector<identify::Quantity> quantities = fit.parameters.quantities(fit.x);
+  const std::vector<identify::MatrixInequality> inequalities = fit.parameters.inequalities(fit.x);
+  for (std::size_t j = 0; j < std::min(inequalities.size(), fit.report.at_edge.size()); ++j) {
+    if (!fit.report.at_edge[j]) continue;
+    const auto told = [&](std::size_t i) {  // of what cannot be told any value will do, that at the edge too
+      for (Eigen::Index c = 0; c < quantities[i].slope.size(); ++c) {
+        if (quantities[i].slope[c] != 0 && !inequalities[j].slope[c].isZero(0)) return true;
+      }
+      return false;
+    };
+    names.clear();
+    for (std::size_t i = 0; i < quantities.size(); ++i) {
+      if (summary.quantities[i].identifiable && told(i)) names.push_back(quantities[i].name);
+    }
+    if (names.empty()) continue;
+    summary.warnings.push_back(fmt::format("held back by what a solid can have: {} ({}); the recordings ask for more",
+                                           inequalities[j].what, fmt::join(names, ", ")));
+  }
+}
+
+/// Where the step does more than noise.
+void warn_of_bias(double step, IdentifySummary& summary) {
+  constexpr double kMatters = 2;  // deviations
+  std::vector<std::string> names;
+  for (const IdentifySummary::Quantity& q : summary.quantities) {
+    if (q.identifiable && std::abs(q.step_bias) > kMatters * q.sd) names.push_back(q.name);
+  }
+  if (names.empty()) return;
+  summary.warnings.push_back(
+      fmt::format("the step of {:g} s moves some values by more than noise does: {}; deviations "
+                  "count it; --richardson takes it back, or a shorter --step",
+                  step, fmt::join(names, ", ")));
 }
 
 void add_combinations(const identify::Knowable& known, IdentifySummary& summary) {
@@ -119,7 +166,8 @@ void add_steps(const identify::Parameters& parameters, const Eigen::VectorXd& co
 }
 
 std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identify::Weights& weights,
-                                     const IdentifyOptions& options, IdentifySummary& summary) {
+                                     const IdentifyOptions& options, const Eigen::VectorXd& bias,
+                                     IdentifySummary& summary) {
   const screw::Tree& tree = fit.parameters.mechanism().tree();
   const int freedoms = spatial_mobility(tree, tree.start_position()).freedoms;
   const identify::Weights found = reestimated(fit, weights, freedoms);
@@ -136,13 +184,18 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
                static_cast<double>(std::max(fit.reading_rows(), 1L));
   }
   forget(unseen_directions(fit), fit.report);
-  const identify::Knowable known = identify::what_is_knowable(evidence_of(fit, fit.report, variance));
+  identify::Evidence evidence = evidence_of(fit, fit.report, variance);
+  evidence.bias = bias;
+  const identify::Knowable known = identify::what_is_knowable(evidence);
   add_quantities(fit, known, summary);
+  warn_of_limits(fit, summary);
+  warn_of_bias(data.options.step, summary);
   add_combinations(known, summary);
   const auto turns = [](const identify::FreeParameter& free) { return free.name == "gravity.direction"; };
   if (std::any_of(options.free.begin(), options.free.end(), turns)) {
-    summary.unknown.push_back(
-        {"a turn of the machine about gravity.direction: no recording can see it", kNan, kNan, kNan});
+    IdentifySummary::Combination& turn = summary.unknown.emplace_back();
+    turn.text = "a turn of the machine about gravity.direction: no recording can see it";
+    turn.value = turn.sd = turn.size = kNan;
   }
   // a number whose deviation is larger than itself tells nothing
   const auto told = [](const auto& of) { return of.sandwich < std::max(std::abs(of.value), std::abs(of.start)); };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kinegraph/task/identify_compare.hpp"
@@ -70,6 +71,56 @@ TEST(Identify, ExtrapolatesTheStepsBias) {
   EXPECT_LT(std::abs(q.value - 0.01), 0.5 * coarse) << coarse;
   EXPECT_NEAR(q.value, (4 * q.at_half_step - q.at_step) / 3, 1e-9);
   EXPECT_NEAR(found(result->summary, "rod.I0").value, 0.025, 1e-4);
+}
+
+/// With a step that is too long for the motion, the truth is still within what is told.
+TEST(Identify, DeviationsCountTheStepsBias) {
+  const auto hard = [](double t) { return 4 * pushes(t); };
+  const Trajectory log = record(with({{"A.viscous", 0.004}, {"A.dry", 0.01}}), 6, 1e-4, hard);
+  IdentifyOptions options = options_of({"A.dry", "rod.I0"});
+  options.step = 0.02;
+  const auto result = identify(with({{"A.viscous", 0.004}, {"rod.I0", 0.03}}), {log}, {}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  for (const auto& [name, truth] : {std::pair{"A.dry", 0.01}, std::pair{"rod.I0", 0.025}}) {
+    const auto& q = found(result->summary, name);
+    EXPECT_LT(std::abs(q.value - truth), 3 * q.sandwich) << name << ' ' << q.value << ' ' << q.sd << ' ' << q.step_bias;
+  }
+  const auto& inertia = found(result->summary, "rod.I0");
+  EXPECT_GT(std::abs(inertia.value - 0.025), 3 * inertia.sd) << inertia.value << ' ' << inertia.step_bias;
+  const auto told = [](const std::string& warning) {
+    return warning.starts_with("the step of 0.02 s moves some values by more than noise does: ");
+  };
+  EXPECT_EQ(std::count_if(result->summary.warnings.begin(), result->summary.warnings.end(), told), 1);
+}
+
+TEST(Identify, TellsWhatBoundsHoldBack) {
+  const Trajectory log = record(with({{"A.viscous", 0.004}, {"A.dry", 0.01}}), 6, 1e-3, pushes);
+  IdentifyOptions options = options_of({"A.dry"});
+  options.free[0].lower = 0;
+  options.free[0].upper = 0.005;
+  const auto result = identify(with({{"A.viscous", 0.004}}), {log}, {}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  EXPECT_TRUE(found(result->summary, "A.dry").at_bound);
+  const auto& warnings = result->summary.warnings;
+  EXPECT_NE(std::find(warnings.begin(), warnings.end(),
+                      "held back by bounds: A.dry; the recordings ask for values beyond them, and deviations do not "
+                      "count that"),
+            warnings.end());
+}
+
+TEST(Identify, CtrlCIsHeededWhileItWeighs) {
+  const Trajectory log = record(with({{"A.viscous", 0.004}}), 6, 1e-3, pushes);
+  IdentifyOptions options = options_of({"A.viscous"});
+  double last = 0;
+  options.progress = [&](double share) {
+    EXPECT_GE(share, last);
+    last = share;
+    return share < 0.35;  // half of the fit: the first of its rounds is over
+  };
+  const auto result = identify(with({{"rod.I0", 0.03}}), {log}, {}, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.failure().kind, Failure::Kind::interrupted);
+  EXPECT_LT(last, 0.7) << "it was never weighed again";
 }
 
 TEST(Identify, AMachineAtRestTellsNothing) {
