@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "controller.hpp"
 #include "identify_report.hpp"
 #include "identify_summary.hpp"
 #include "kinegraph/base/names.hpp"
@@ -56,6 +57,14 @@ class Identify final : public Verb {
            "whole "
            "of each\n"
            "recording. Best for stable machines and friction; an unstable motion cannot be replayed for long.\n"
+           "--controller 'theta.u: theta.q@theta.target alpha.q +feedforward limit=10 order=1': the command theta.u "
+           "was "
+           "computed\n"
+           "from these readings less their targets (columns of the logs; without one 0), what they and it were up to "
+           "`order`\n"
+           "rows before, and something added, within the limit. The gains are found in the logs. Predictions and "
+           "replays then\n"
+           "are those of machine and controller: commands after their start are computed, not taken from the log.\n"
            "Standard deviations are those of errors that depend on each other in time (sandwich); --json has also "
            "those of\n"
            "independent ones. What the recordings cannot tell is named and gets no deviation; if that is all, the "
@@ -83,7 +92,7 @@ class Identify final : public Verb {
   std::string saved_text(const task::IdentifyResult& result) const;
   Done write_motions(const task::IdentifyResult& result, Summary& summary, const Progress& progress) const;
 
-  std::vector<std::string> logs_, validate_, free_, bounds_, priors_, horizons_;
+  std::vector<std::string> logs_, validate_, free_, bounds_, priors_, horizons_, controllers_;
   std::string step_, fit_ = "states", kappa_, compliance_ = "1e-8", relaxation_ = "20ms", loss_ = "none", from_, to_;
   std::string validate_from_, noise_, smoothing_ = "10", iterations_ = "30", compare_, columns_, save_;
   bool richardson_ = false, held_ = false;
@@ -120,6 +129,9 @@ void Identify::declare(CLI::App& app) {
   repeats(app.add_option("--horizon", horizons_,
                          "also predict so far ahead, from states by all readings and by those before; may be repeated"),
           "T");
+  repeats(app.add_option("--controller", controllers_,
+                         "of a controller that computed commands of the logs, see below; may be repeated"),
+          "LAW");
   app.add_flag("--held", held_, "recorded inputs keep each value until the next, as a controller's commands do");
   app.add_flag("--richardson", richardson_, "also at half the step, extrapolated to none");
   app.add_option("--compare", compare_, "friction of joints in several forms, see below")->type_name("NAME,...");
@@ -226,6 +238,7 @@ task::IdentifyOptions Identify::read_options(OptionReader& reader) {
   for (const std::string& text : horizons_) {
     for (const std::string& one : split_list(text)) options.horizons.push_back(reader.seconds("horizon", one));
   }
+  for (const std::string& text : controllers_) options.controllers.push_back(read_controller(reader, text));
   options.compare = split_list(compare_);
   options.richardson = richardson_;
   options.held = held_;

@@ -152,7 +152,43 @@ Json errors_json(const std::vector<identify::ChannelError>& errors) {
   return json;
 }
 
+void add_controllers(const Found& found, Summary& summary) {
+  if (found.controllers.empty()) return;
+  Json json = Json::array();
+  std::string text = "\n  controllers, as the recordings have them\n";
+  for (const identify::ControlLaw& law : found.controllers) {
+    Json readings = Json::array();
+    const Eigen::Index each = law.order + 1, count = static_cast<Eigen::Index>(law.terms.size());
+    const auto numbers = [&](Eigen::Index first, Eigen::Index n) {
+      return std::vector<double>(law.gains.data() + first, law.gains.data() + first + n);
+    };
+    const auto shown = [&](Eigen::Index first, Eigen::Index n) {
+      std::string all;
+      for (const double gain : numbers(first, n)) all += (all.empty() ? "" : ", ") + number(gain, 5);
+      return all;
+    };
+    text += fmt::format("    {}: {:.4f} % of its changes are explained\n", law.command, 100 * law.explained);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      const identify::ControlLaw::Term& term = law.terms[i];
+      readings.push_back({{"reading", term.reading}, {"target", term.target}, {"gains", numbers(i * each, each)}});
+      text += fmt::format("      {}{}: {}\n", term.reading, term.target.empty() ? "" : " − " + term.target,
+                          shown(i * each, each));
+    }
+    if (law.order > 0) text += fmt::format("      its own past: {}\n", shown(count * each, law.order));
+    json.push_back({{"command", law.command},
+                    {"order", law.order},
+                    {"limit", law.limit},
+                    {"added", law.added},
+                    {"readings", readings},
+                    {"past", numbers(count * each, law.order)},
+                    {"constant", law.gains[law.gains.size() - 1]},
+                    {"explained", law.explained}});
+  }
+  summary.add("controllers", json, "").add_text(text);
+}
+
 void add_checks(const Found& found, Summary& summary) {
+  const std::string replay = found.controllers.empty() ? "open loop" : "closed loop";
   Json json = Json::array();
   TextTable table({"foretold", "", "channel", "rmse", "R²", "vs. no change", ""});
   for (const Found::Check& c : found.checks) {
@@ -172,8 +208,8 @@ void add_checks(const Found& found, Summary& summary) {
                     {"ahead", ahead}});
     const std::string file = c.file + (c.held_out ? " (held out)" : "");
     for (const identify::ChannelError& e : c.replay) {
-      table.add({file, c.complete ? "open loop" : fmt::format("open loop, to {:g} s", c.reached), e.name,
-                 number(e.rmse, 3), number(e.r_squared, 5), "", e.unit});
+      table.add({file, c.complete ? replay : fmt::format("{}, to {:g} s", replay, c.reached), e.name, number(e.rmse, 3),
+                 number(e.r_squared, 5), "", e.unit});
     }
     for (std::size_t i = 0; i < c.horizons.size(); ++i) {
       for (const identify::ChannelError& e : c.ahead[i]) {
@@ -255,6 +291,7 @@ Summary summarize_identify(const std::string& model, const Found& found) {
   add_combinations(found, summary);
   add_correlations(found, summary);
   add_channels(found, summary);
+  add_controllers(found, summary);
   add_checks(found, summary);
   add_comparisons(found, summary);
   return summary;

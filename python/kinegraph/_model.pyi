@@ -161,6 +161,7 @@ class Model:
         validate: Optional[Union[_Table, Sequence[_Table]]] = ...,
         validate_from: Optional[_Number] = ...,
         horizon: Optional[_Numbers] = ...,
+        controller: Optional[_Numbers] = ...,
         held: Optional[bool] = ...,
         richardson: Optional[bool] = ...,
         compare: Optional[_Names] = ...,

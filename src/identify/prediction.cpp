@@ -12,6 +12,8 @@ namespace {
 
 using Eigen::VectorXd;
 
+constexpr double kTickSlack = 1e-6;  // of a step
+
 /// What is left of a difference of angles that are read modulo a turn; 0: no angles.
 double shorter_way(double angle, double turn) { return turn > 0 ? angle - turn * std::round(angle / turn) : angle; }
 
@@ -92,6 +94,7 @@ struct Predictor::Implementation {
   std::vector<int> first_reading;  // per knot; one more at the end
   std::vector<int> first_channel;  // per sensor
   std::vector<ErrorSum> errors;    // per channel
+  std::vector<ControlLoop> loops;
 
   Implementation(const MachinePoint& m, std::shared_ptr<const maximal::Mechanism> made_of, const Run& r,
                  const std::vector<double>& p, const PredictionOptions& o)
@@ -112,6 +115,9 @@ struct Predictor::Implementation {
       channels += static_cast<int>(sensor.channels.size());
     }
     errors.resize(channels);
+    for (std::size_t i = 0; i < options.controllers.size(); ++i) {
+      loops.emplace_back(options.controllers[i], run.control[i]);
+    }
     first_reading.assign(run.knots() + 1, static_cast<int>(run.readings.size()));
     for (int i = static_cast<int>(run.readings.size()) - 1; i >= 0; --i) first_reading[run.readings[i].knot] = i;
     for (int k = run.knots() - 1; k >= 0; --k) first_reading[k] = std::min(first_reading[k], first_reading[k + 1]);
@@ -128,12 +134,33 @@ struct Predictor::Implementation {
     v /= step_before(k);
   }
 
+  /// What controllers command about the beginning of a step at time t, of length in.h. What is read later than that is
+  /// told by the velocity so far.
+  void command(double t, step::StepInput& in) {
+    const auto read = [&](int sensor, int row, double at) {
+      return expected.read(q.data(), before.data(), before.data(), in.h, (at - t) / in.h, sensor)[row];
+    };
+    for (ControlLoop& loop : loops) {
+      const ControlRecord& record = loop.record();
+      (record.control ? in.control : in.torque)[record.freedom] = loop.mean(t - 0.5 * in.h, t + 0.5 * in.h, read);
+    }
+  }
+
+  /// What controllers read in a step that was computed.
+  void pass(double t) {
+    const auto read = [&](int sensor, int row, double at) {
+      return expected.read(q.data(), before.data(), after.data(), input.h, (at - t) / input.h, sensor)[row];
+    };
+    for (ControlLoop& loop : loops) loop.pass(t + input.h, read);
+  }
+
   /// The state at knot k as sub-steps have it: vₖ is the mean over the step before, that is what it was half a step
   /// ago; of a finer step it is what it was half a finer step ago.
   void start(int k, const std::vector<double>* starts = nullptr) {
     grips.assign(mechanism->freedoms().size(), maximal::Grip::none);
     reference = run.input[std::min(k, steps() - 1)].reference;
     target = VectorXd();
+    for (ControlLoop& loop : loops) loop.start(run.times[k] + kTickSlack * step_before(k));
     bool ahead = options.substeps > 1 && k < steps();
     if (starts) {
       const double* pair = starts->data() + 2 * static_cast<std::size_t>(k) * q.size();
@@ -141,7 +168,11 @@ struct Predictor::Implementation {
       maximal::local(bodies(), pair, q.data(), before.data());
       before /= step_before(k);
       // what the motion does next is not known: what the machine would do is
-      ahead = ahead && stepper.advance(q.data(), before.data(), run.input[k], grips.data(), after.data());
+      if (ahead) {
+        input = run.input[k];
+        command(run.times[k], input);
+        ahead = stepper.advance(q.data(), before.data(), input, grips.data(), after.data());
+      }
     } else {
       std::copy_n(pose(k), q.size(), q.data());
       velocity(k, before);
@@ -167,9 +198,12 @@ struct Predictor::Implementation {
       }
       input.reference = reference;
       if (aim.size() > 0) input.target = target + (sub + 1.0) / n * (aim - target);
+      const double t = run.times[k] + sub * input.h;
+      command(t, input);
       if (!stepper.advance(q.data(), before.data(), input, grips.data(), after.data())) return false;
       if (!after.allFinite() || !(after.lpNorm<Eigen::Infinity>() * input.h < 1e4)) return false;
       reference = stepper.position();
+      pass(t);
       for (; read && reading < first_reading[k + 1]; ++reading) {
         const Reading& taken = run.readings[reading];
         const double s = taken.fraction * n - sub;

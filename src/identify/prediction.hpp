@@ -22,9 +22,11 @@ struct ChannelError {
 struct PredictionOptions {
   maximal::Regularization regularization;
   int substeps = 1;  ///< per step of the run
+  /// Of the run's control records, with their gains: they compute the commands then, not the recording.
+  std::vector<ControlLaw> controllers = {};
 };
 
-/// The machine left to itself with the recorded inputs.
+/// The machine left to itself with the recorded inputs, or with its controllers.
 struct Replay {
   std::vector<ChannelError> channels;  ///< of those with readings
   std::vector<double> poses;           ///< at knots −1 … K, as far as it came

@@ -42,6 +42,10 @@ class RunReader {
     list_joint_columns();
     for (std::string& column : motion_columns(model)) motion_.insert(std::move(column));
     for (std::string& column : motion_columns(mechanism.tree().robot())) motion_.insert(std::move(column));
+    for (const ControlLaw& law : options.controllers) {
+      controller_columns_.insert(law.added);
+      for (const ControlLaw::Term& term : law.terms) controller_columns_.insert(term.target);
+    }
   }
 
   Result<Recordings> run(const std::vector<Trajectory>& tables) {
@@ -50,6 +54,7 @@ class RunReader {
     }
     if (tables.empty()) error({}, "no recording is given");
     for (const Trajectory& table : tables) columns(table);
+    for (const Trajectory& table : tables) check_controllers(table);
     if (faults_.empty()) {
       for (const Trajectory& table : tables) add(table);
     }
@@ -123,7 +128,7 @@ class RunReader {
         } else {
           ++readings;
         }
-      } else if (inputs_.takes(name)) {
+      } else if (inputs_.takes(name) || controller_columns_.contains(name)) {
         continue;
       } else if (const auto possible = possible_.find(name); possible != possible_.end()) {
         add_sensor(possible->second);
@@ -138,6 +143,31 @@ class RunReader {
     if (readings == 0) {
       error({table.file, table.header_line, 0},
             fmt::format("no column is a reading of a sensor or joint; expected some of {}", few()));
+    }
+  }
+
+  /// A controller's command drives a motor, its readings are read, and the table has all of its columns.
+  void check_controllers(const Trajectory& table) {
+    for (const ControlLaw& law : options_.controllers) {
+      const auto need = [&](const std::string& column) {
+        if (column.empty() || table.find(column) >= 0) return true;
+        error({table.file, table.header_line, 0},
+              fmt::format("controller of {}: there is no column {}{}", quote(law.command), quote(column),
+                          did_you_mean(column, table.names())));
+        return false;
+      };
+      if (need(law.command) && !inputs_.motor(law.command)) {
+        error({table.file, table.header_line, 0},
+              fmt::format("controller of {}: that is no torque or command of a motor", quote(law.command)));
+      }
+      need(law.added);
+      for (const ControlLaw::Term& term : law.terms) {
+        need(term.target);
+        if (need(term.reading) && !channels_.contains(term.reading)) {
+          error({table.file, table.header_line, 0},
+                fmt::format("controller of {}: column {} is no reading", quote(law.command), quote(term.reading)));
+        }
+      }
     }
   }
 
@@ -207,6 +237,7 @@ class RunReader {
     for (int k = 0; k <= static_cast<int>(steps); ++k) run.times.push_back(first + k * options_.step);
     place(run);
     run.input = inputs_.over(table, run.times, options_.held);
+    for (const ControlLaw& law : options_.controllers) run.control.push_back(control_record(law, table));
     add_references(run);
     found_.runs.push_back(std::move(run));
   }
@@ -236,6 +267,45 @@ class RunReader {
     std::stable_sort(run.readings.begin(), run.readings.end(),
                      [](const Reading& a, const Reading& b) { return a.t < b.t; });
     unwrap(run);
+  }
+
+  /// Rows with a command are a controller's ticks.
+  ControlRecord control_record(const ControlLaw& law, const Trajectory& table) const {
+    ControlRecord record;
+    const RunInputs::Motor motor = *inputs_.motor(law.command);
+    record.freedom = motor.freedom, record.control = motor.control;
+    const int command = table.find(law.command);
+    std::vector<int> rows;
+    for (int i = 0; i < table.samples(); ++i) {
+      const double t = table.times()[i];
+      if (std::isnan(table.at(i, command)) || t < options_.from || t > options_.to) continue;
+      rows.push_back(i), record.t.push_back(t);
+    }
+    const auto values = [&](const std::string& column, double turn) {
+      std::vector<double> all(rows.size(), 0.0);
+      if (column.empty()) return all;
+      const int series = table.find(column);
+      double last = std::numeric_limits<double>::quiet_NaN();
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        double value = table.at(rows[i], series);
+        if (turn > 0 && !std::isnan(last)) value -= turn * std::round((value - last) / turn);
+        all[i] = last = std::isnan(value) ? last : value;
+      }
+      const auto first = std::find_if(all.begin(), all.end(), [](double x) { return !std::isnan(x); });
+      std::fill(all.begin(), first, first == all.end() ? 0.0 : *first);
+      return all;
+    };
+    record.u = values(law.command, 0);
+    record.added = values(law.added, 0);
+    for (const ControlLaw::Term& term : law.terms) {
+      const Channel& place = channels_.at(term.reading);
+      const Sensor& sensor = found_.model.sensors[place.sensor];
+      const SensorChannel& channel = sensor.channels[place.row];
+      const double turn = channel.circular ? kTurn * std::abs(channel.scale) : 0;
+      record.terms.push_back(
+          {place.sensor, place.row, sensor.delay, turn, values(term.reading, turn), values(term.target, 0)});
+    }
+    return record;
   }
 
   /// Angles that are read modulo a turn go on from the reading before.
@@ -300,6 +370,7 @@ class RunReader {
   std::map<std::string, Channel> channels_;  // of sensors, by column
   std::map<std::string, Sensor> possible_;   // sensors that a column may stand for
   std::set<std::string> motion_;             // columns that verbs write of a motion
+  std::set<std::string> controller_columns_;
   std::vector<Diagnostic> faults_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kinegraph/identify/control_loop.hpp"
 #include "kinegraph/mechanics/maximal/mechanism.hpp"
 #include "kinegraph/model/model.hpp"
 #include "kinegraph/model/trajectory.hpp"
@@ -29,6 +30,7 @@ struct Run {
   std::vector<double> times;           ///< of knots 0 … K
   std::vector<step::StepInput> input;  ///< of steps 0 … K − 1: means about the time at which each begins
   std::vector<Reading> readings;       ///< by knot, then time
+  std::vector<ControlRecord> control;  ///< per controller of the options
   int knots() const { return static_cast<int>(times.size()); }
   double step(int k) const { return times[k + 1] - times[k]; }
 };
@@ -39,6 +41,7 @@ struct RunOptions {
   double noise = 0;       ///< standard deviation of columns that are no sensor of the model ("theta.q"); 0: 1e-3
   double smoothing = 10;  ///< Hz: cut-off of the filter whose output is the first guess of the motion
   bool held = false;      ///< inputs keep each value until the next, see RunInputs::over()
+  std::vector<ControlLaw> controllers;  ///< whose readings, commands and targets are kept
 };
 
 /// Tables as `Run`s. Columns are
@@ -46,7 +49,8 @@ struct RunOptions {
 ///   - positions and rates of joints or relative coordinates ("theta.q", "elbow.v"), read as encoders and tachometers,
 ///     which are added to `model`'s sensors;
 ///   - inputs: torques of motors ("motor.tau"), their controls ("motor.u": gain times that is the torque), loads
-///     ("load.fx").
+///     ("load.fx");
+///   - targets and what is added to commands, as the options' controllers name them.
 /// Readings of angles may be given modulo a turn. Refused, all faults at once, with their place: columns that are
 /// neither, recordings without readings or shorter than three steps, times that go backwards.
 struct Recordings {

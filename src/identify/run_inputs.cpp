@@ -82,6 +82,15 @@ bool RunInputs::takes(const std::string& column) const {
   return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
 }
 
+std::optional<RunInputs::Motor> RunInputs::motor(const std::string& column) const {
+  for (const Channel& channel : channels_) {
+    if (channel.column != column) continue;
+    if (channel.what == Channel::What::torque) return Motor{channel.index, false};
+    if (channel.what == Channel::What::control) return Motor{channel.index, true};
+  }
+  return {};
+}
+
 double& RunInputs::place(step::StepInput& input, const Channel& channel) {
   switch (channel.what) {
     case Channel::What::torque:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@ class RunInputs {
 
   const std::vector<std::string>& columns() const { return columns_; }  ///< all that it may be given
   bool takes(const std::string& column) const;
+  /// Of a column that drives a freedom: which one, and whether by the motor's control. Others: none.
+  struct Motor {
+    int freedom = 0;
+    bool control = false;
+  };
+  std::optional<Motor> motor(const std::string& column) const;
   /// Of the steps between `times`. A step's velocity is its mean, so that forces at a knot lead from the middle of the
   /// step before to the middle of the one after: their means over that time. `held`: columns keep each value until the
   /// next, as commands of a digital controller do; else they are joined by straight lines.

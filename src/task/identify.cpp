@@ -36,6 +36,7 @@ class Identification {
   Result<IdentifyResult> run(const Model& model);
 
  private:
+  std::optional<Failure> find_controllers();
   std::optional<Failure> guess(const maximal::Mechanism& mechanism);
   std::optional<Failure> compare(const maximal::Mechanism& mechanism, Model& model);
   std::optional<Failure> fit_all();
@@ -57,6 +58,25 @@ class Identification {
   std::vector<std::vector<double>> guess_;  // of the motions
   IdentifyResult result_;
 };
+
+/// The laws of the controllers, as the recordings that are fitted have them.
+std::optional<Failure> Identification::find_controllers() {
+  constexpr double kWell = 0.99;
+  for (std::size_t i = 0; i < options_.controllers.size(); ++i) {
+    identify::ControlLaw& law = options_.controllers[i];
+    std::vector<const identify::ControlRecord*> records;
+    for (const identify::Run& run : data_.runs) records.push_back(&run.control[i]);
+    if (auto failure = identify::find_gains(records, law)) return failure;
+    if (law.explained < kWell) {
+      result_.summary.warnings.push_back(
+          fmt::format("controller of {}: its law explains {:.1f} % of the changes of its commands: it sees or does "
+                      "something else, too, or its order is higher",
+                      quote(law.command), 100 * law.explained));
+    }
+  }
+  result_.summary.controllers = options_.controllers;
+  return {};
+}
 
 /// The first guess of the motions, and of κ unless it is told.
 std::optional<Failure> Identification::guess(const maximal::Mechanism& mechanism) {
@@ -212,6 +232,7 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   if (!data) return data.failure();
   data_ = *std::move(data);
   result_.summary.warnings = data_.warnings;
+  if (const auto failure = find_controllers()) return *failure;
   if (const auto failure = guess(**mechanism)) return *failure;
   if (const auto failure = compare(**mechanism, data_.model)) return *failure;
   if (const auto failure = fit_all()) return *failure;
@@ -267,6 +288,13 @@ Failure check_options(const IdentifyOptions& o) {
                o.validate_from, faults);
   }
   for (const double horizon : o.horizons) positive("horizon", horizon);
+  for (const identify::ControlLaw& law : o.controllers) {
+    check_rule(law.limit > 0, "controller", "its limit must be > 0", law.limit, faults);
+    check_rule(law.order >= 0 && law.order <= 20, "controller", "its order must be 0 to 20", law.order, faults);
+    if (law.terms.empty()) {
+      faults.diagnostics.push_back({Severity::error, {}, "controller: needs a reading that the command follows"});
+    }
+  }
   check_rule(o.iterations >= 1, "iterations", "must be >= 1", o.iterations, faults);
   for (const std::string& name : o.compare) {
     const Result<FrictionChoice> choice = read_friction_choice(name);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kinegraph/base/progress.hpp"
+#include "kinegraph/identify/control_loop.hpp"
 #include "kinegraph/identify/parameters.hpp"
 #include "kinegraph/identify/prediction.hpp"
 #include "kinegraph/model/trajectory.hpp"
@@ -27,10 +28,13 @@ struct IdentifyOptions {
   double loss_scale = 3;      ///< in standard deviations
   double from = -std::numeric_limits<double>::infinity(), to = std::numeric_limits<double>::infinity();
   double validate_from = std::numeric_limits<double>::infinity();  ///< what is later is held out
-  double noise = 0;                  ///< of columns that are no sensor of the model; 0: 1e-3
-  double smoothing = 10;             ///< Hz: of the first guess
-  bool held = false;                 ///< recorded inputs keep each value until the next; else straight lines
-  std::vector<double> horizons;      ///< s: of predictions beside the replay
+  double noise = 0;              ///< of columns that are no sensor of the model; 0: 1e-3
+  double smoothing = 10;         ///< Hz: of the first guess
+  bool held = false;             ///< recorded inputs keep each value until the next; else straight lines
+  std::vector<double> horizons;  ///< s: of predictions beside the replay
+  /// That computed recorded commands. Their laws are found in the recordings that are fitted; what is foretold then
+  /// is the machine with its controllers, and of commands after the start of a prediction nothing is used.
+  std::vector<identify::ControlLaw> controllers;
   std::vector<std::string> compare;  ///< friction of joints: "viscous", "dry+quadratic", "stribeck", …
   bool richardson = false;           ///< also at half the step; the answer is extrapolated to none
   bool reestimate = true;  ///< noise of readings and impulses from what is left of them, before deviations (002, 3.26)
@@ -96,7 +100,8 @@ struct IdentifySummary {
   std::vector<Combination> known, unknown;  ///< combinations that can and cannot be told
   Eigen::MatrixXd correlations;             ///< of quantities; NaN of those that cannot be told
   std::vector<Channel> channels;
-  std::vector<Check> checks;  ///< recordings that were fitted, then those held out
+  std::vector<Check> checks;                      ///< recordings that were fitted, then those held out
+  std::vector<identify::ControlLaw> controllers;  ///< with their gains
   std::vector<Comparison> comparisons;
   std::vector<double> costs;  ///< per iteration
   std::string why_stopped, fit;

@@ -20,7 +20,7 @@ IdentifySummary::Check check_run(Fit& fit, int index, const identify::Weights& w
   check.cost = (fit.problems[index].reading_cost() + weights.kappa * fit.problems[index].impulse_cost()) /
                static_cast<double>(rows);
   identify::Predictor predictor(fit.machine, fit.parameters.shared_mechanism(), run, fit.poses[index],
-                                {regularization_of(options), substeps});
+                                {regularization_of(options), substeps, options.controllers});
   identify::Replay replay = predictor.replay();
   check.complete = replay.complete;
   check.reached = run.times[replay.knots - 1];

@@ -143,6 +143,7 @@ Result<FitData> read_data(const Model& model, const maximal::Mechanism& mechanis
   data.options.noise = options.noise;
   data.options.smoothing = options.smoothing;
   data.options.held = options.held;
+  data.options.controllers = options.controllers;
   data.options.from = options.from;
   data.options.to = std::min(options.to, options.validate_from);
   Result<identify::Recordings> fitted = identify::read_runs(model, mechanism, recordings, data.options);

@@ -91,6 +91,57 @@ class Identify(IdentifyCase):
         self.assertEqual([ahead["horizon"] for ahead in held_out["ahead"]], [0.01, 0.2])
         self.assertGreater(held_out["ahead"][1]["channels"][0]["r_squared"], 0.98)
 
+    def test_a_controller_is_found_and_foretold(self):
+        # A pendulum that hangs and is held at angles that change, by a law that the program does not know.
+        rows, q, v, c, before = ["t,theta.q,theta.tau,wanted,more"], -1.2, 0.0, 0.0, 0.0
+        for i in range(1500):
+            t, wanted = 0.002 * i, -1.2 + 0.5 * math.sin(1.7 * 0.002 * i) * math.sin(0.6 * 0.002 * i)
+            more = 0.05 * math.sin(9 * t)
+            error = q - wanted
+            c = -8 * error + 6 * (before if i else error) + 0.2 * c
+            before = error
+            tau = min(max(c + more, -3), 3)
+            rows.append(f"{t:.3f},{q:.9f},{tau:.9f},{wanted:.9f},{more:.9f}")
+            v += 0.002 * (tau - 1.0 * 9.81 * 0.5 * math.cos(q) - 0.05 * v) / (1 / 3)
+            q += 0.002 * v
+        self.write("held.csv", "\n".join(rows) + "\n")
+        words = ("identify", "rod.yaml", "--log", "held.csv", "--free", "O.viscous,bar.I0", "--horizon", "0.2s", "--held", "--step", "4ms")
+        self.write("rod.yaml", """
+points:
+  - {name: O, x: 0, y: 0, fixed: true}
+  - {name: P, x: 1, y: 0}
+planar_bodies:
+  - {name: bar, points: [O, P], length: 1, mass: 1, I0: 0.3, cog: [0.5, 0]}
+relative_coordinates:
+  - {name: theta, type: absolute_angle, points: [O, P]}
+motors:
+  - {coordinate: theta}
+joint_friction:
+  - {joint: O, viscous: 0.02}
+initial: {theta.q: -1.2}
+""")
+        controller = ("--controller", "theta.tau: theta.q@wanted +more limit=3")
+        run = self.good(*words, *controller, "--json", "out.json")
+        found = json.loads(self.read("out.json"))
+        law = found["controllers"][0]
+        self.assertEqual((law["command"], law["order"], law["limit"], law["added"]), ("theta.tau", 1, 3, "more"))
+        for number, expected in zip(law["readings"][0]["gains"] + law["past"] + [law["constant"]], [-8, 6, 0.2, 0]):
+            self.assertAlmostEqual(number, expected, delta=1e-4)
+        self.assertGreater(law["explained"], 1 - 1e-9)
+        by_name = {q["name"]: q["value"] for q in found["quantities"]}
+        self.assertAlmostEqual(by_name["bar.I0"], 1 / 3, delta=0.01)
+        self.assertAlmostEqual(by_name["O.viscous"], 0.05, delta=0.01)
+        self.assertGreater(found["checks"][0]["replay"][0]["r_squared"], 0.999)
+        self.assertGreater(found["checks"][0]["ahead"][1]["channels_by_past"][0]["r_squared"], 0.999)
+        self.assertIn("closed loop", run.out)
+        self.assertIn("theta.q − wanted: -8, 6\n", run.out)
+        self.bad("held.csv:1: error: controller of 'theta.tau': there is no column 'wanted'\n"
+                 "held.csv:1: error: controller of 'more': that is no torque or command of a motor", *words, *controller, "--controller",
+                 "more: theta.q", "--columns", "t,theta.q,theta.tau,-,more")
+        self.bad("error: controller: expected 'COMMAND: READING[@TARGET] … [+ADDED] [limit=U] [order=N]', found 'theta.tau'\n"
+                 "error: controller: unknown key 'limt'; did you mean 'limit'?", *words, "--controller", "theta.tau",
+                 "--controller", "theta.tau: theta.q limt=3")
+
     def test_compares_friction(self):
         found = json.loads(self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--compare", "viscous,viscous+dry",
                                      "--json", "-").out)
