@@ -7,6 +7,8 @@
 #include <charconv>
 #include <limits>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace kinegraph::cli {
 namespace {
@@ -114,11 +116,14 @@ class Series {
     const void* data = kind_ == Column::Kind::text    ? static_cast<const void*>(pointers.data())
                        : kind_ == Column::Kind::whole ? static_cast<const void*>(wholes_.data())
                                                       : static_cast<const void*>(numbers_.data());
+    errno = 0;
     good_ = good_ && H5Dwrite(set_, type_of(kind_, text_), here, there, H5P_DEFAULT, data) >= 0;
+    if (!good_) error_ = errno;
     rows_ = all, kept_ = 0;
     numbers_.clear(), wholes_.clear(), texts_.clear();
   }
   bool good() const { return good_; }
+  int error() const { return error_; }  ///< errno of the write that failed, if it left one
   bool close() {
     flush();
     return set_.close() && good_;
@@ -136,6 +141,7 @@ class Series {
   Column::Kind kind_;
   Handle text_, set_;
   bool good_ = true;
+  int error_ = 0;
   hsize_t rows_ = 0, kept_ = 0;
   std::vector<double> numbers_;
   std::vector<std::uint64_t> wholes_;
@@ -167,7 +173,8 @@ class Hdf5Table final : public TableFile {
     for (Series& series : series_) good_ = series.close() && good_;
     good_ = file_.close() && good_;
     if (!good_) {
-      const int error = errno;
+      int error = errno;
+      for (const Series& series : series_) error = series.error() != 0 ? series.error() : error;
       return Failure::bad_input(
           fmt::format("cannot write '{}': {}", output_.path(), error != 0 ? system_message(error) : "HDF5 gave up"));
     }

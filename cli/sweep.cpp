@@ -225,9 +225,10 @@ ensemble::SweepOptions Sweep::options(const ensemble::Study& study, SweepCases& 
 
 Done Sweep::finish(const ensemble::Study& study, const SweepCases& cases, ensemble::Journal& journal, OutputFile& table,
                    ProgressBar& bar) {
-  const std::vector<ensemble::Column> columns = ensemble::table_columns(study, journal);
+  const bool hdf5 = is_hdf5(table.path());
+  const std::vector<ensemble::Column> columns = ensemble::table_columns(study, hdf5 ? &journal : nullptr);
   Result<std::unique_ptr<ensemble::TableFile>> rows =
-      is_hdf5(table.path()) ? hdf5_table(table, columns) : ensemble::csv_table(table, columns);
+      hdf5 ? hdf5_table(table, columns) : ensemble::csv_table(table, columns);
   if (!rows) return rows.failure();
   const auto written = ensemble::write_table(**rows, study, cases.design(), journal,
                                              [&](double share) { return bar.show(share, "writing the table"); });

@@ -58,7 +58,7 @@ class SweepTest : public testing::Test {
   std::string table(Journal& journal) {
     const std::string path = folder_ / "t.csv";
     Result<OutputFile> file = OutputFile::create(path);
-    const auto written = write_table(*csv_table(*file, table_columns(study_, journal)), study_, design_, journal, {});
+    const auto written = write_table(*csv_table(*file, table_columns(study_, nullptr)), study_, design_, journal, {});
     EXPECT_TRUE(written) << written.failure().to_string();
     written_ = written ? *written : TableSummary();
     spreads_ = written_.spreads;

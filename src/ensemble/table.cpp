@@ -61,9 +61,10 @@ bool names_seed(const Study& study) {
                      [](const Varied& varied) { return varied.option && varied.name.text == "seed"; });
 }
 
-std::vector<Column> table_columns(const Study& study, Journal& journal) {
+std::vector<Column> table_columns(const Study& study, Journal* journal) {
   using enum Column::Kind;
-  const std::vector<bool> texts = text_outputs(study, journal);
+  const std::vector<bool> texts =
+      journal ? text_outputs(study, *journal) : std::vector<bool>(study.outputs.size(), false);
   std::vector<Column> columns = {{"case", whole}};
   if (!names_seed(study)) columns.push_back({"seed", whole});
   if (study.repetitions > 1) columns.push_back({"repetition", whole});

@@ -43,8 +43,10 @@ class RunReader {
     for (std::string& column : motion_columns(model)) motion_.insert(std::move(column));
     for (std::string& column : motion_columns(mechanism.tree().robot())) motion_.insert(std::move(column));
     for (const ControlLaw& law : options.controllers) {
-      controller_columns_.insert(law.added);
-      for (const ControlLaw::Term& term : law.terms) controller_columns_.insert(term.target);
+      if (!law.added.empty()) controller_columns_.insert(law.added);
+      for (const ControlLaw::Term& term : law.terms) {
+        if (!term.target.empty()) controller_columns_.insert(term.target);
+      }
     }
   }
 
@@ -270,7 +272,7 @@ class RunReader {
   }
 
   /// Rows with a command are a controller's ticks.
-  ControlRecord control_record(const ControlLaw& law, const Trajectory& table) const {
+  ControlRecord control_record(const ControlLaw& law, const Trajectory& table) {
     ControlRecord record;
     const RunInputs::Motor motor = *inputs_.motor(law.command);
     record.freedom = motor.freedom, record.control = motor.control;
@@ -280,6 +282,15 @@ class RunReader {
       const double t = table.times()[i];
       if (std::isnan(table.at(i, command)) || t < options_.from || t > options_.to) continue;
       rows.push_back(i), record.t.push_back(t);
+    }
+    const auto no_number = [&](const std::string& column) {
+      error({table.file, table.header_line, 0},
+            fmt::format("controller of {}: column {} has no number in the time that is used", quote(law.command),
+                        quote(column)));
+    };
+    if (rows.empty()) {
+      no_number(law.command);
+      return record;
     }
     const auto values = [&](const std::string& column, double turn) {
       std::vector<double> all(rows.size(), 0.0);
@@ -292,7 +303,11 @@ class RunReader {
         all[i] = last = std::isnan(value) ? last : value;
       }
       const auto first = std::find_if(all.begin(), all.end(), [](double x) { return !std::isnan(x); });
-      std::fill(all.begin(), first, first == all.end() ? 0.0 : *first);
+      if (first == all.end()) {
+        no_number(column);
+        return all;
+      }
+      std::fill(all.begin(), first, *first);
       return all;
     };
     record.u = values(law.command, 0);

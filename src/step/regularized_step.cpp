@@ -113,7 +113,16 @@ bool RegularizedStep::advance(const double* q, const double* v, const StepInput&
   }
   std::copy_n(v, n_, before_.data());
   assemble(v, input);
-  if (!guess || !advance_from(guess, grip)) {
+  bool found = false;
+  if (guess && is_near(guess)) {
+    tried_.assign(grip, grip + freedoms());
+    found = advance_from(guess, grip);
+    if (!found) {  // it leaves the right-hand side and the grips of where it gave up
+      std::copy(tried_.begin(), tried_.end(), grip);
+      assemble(v, input);
+    }
+  }
+  if (!found) {
     factor();
     if (!respond_to_loads(grip)) return false;
     if (regularization_.hold == maximal::Hold::end && !hold_at_end(grip, true)) return false;
@@ -136,12 +145,17 @@ bool RegularizedStep::respond_to_loads(Grip* grip) {
   return settle(free_, free_lambda_, grip);
 }
 
-/// Newton's method from a guess of v⁺ alone: what the step would be if constraints held at its start is not asked for.
-bool RegularizedStep::advance_from(const double* guess, Grip* grip) {
+/// Whether a search may start from this guess of v⁺.
+bool RegularizedStep::is_near(const double* guess) const {
   if (regularization_.hold != maximal::Hold::end || is_loaded()) return false;
   for (int i = 0; i < n_; ++i) {
     if (!(std::abs(guess[i] - before_[i]) * h_ < kFarGuess)) return false;
   }
+  return true;
+}
+
+/// Newton's method from a guess of v⁺ alone: what the step would be if constraints held at its start is not asked for.
+bool RegularizedStep::advance_from(const double* guess, Grip* grip) {
   std::copy_n(guess, n_, after_.data());
   lambda_.setZero();
   if (!sparse_) place_rows();

@@ -124,6 +124,7 @@ class RegularizedStep {
   template <class Solve>
   void pad(double* velocity, double* multiplier, int columns, const Solve& solve);
   bool respond_to_loads(maximal::Grip* grip);
+  bool is_near(const double* guess) const;
   bool advance_from(const double* guess, maximal::Grip* grip);
   bool hold_at_end(maximal::Grip* grip, bool balanced);
   void find_end();
@@ -190,7 +191,8 @@ class RegularizedStep {
   std::vector<maximal::Pose<double>> poses_, ends_;   // at the start of the step and at its end
   std::vector<Eigen::Matrix3d> turns_, turned_axes_;  // from one to the other; axes at the end, times its Jᵣ
   std::vector<std::array<double, 12>> endings_, factored_endings_,
-      mobile_endings_;  // (∂g⁺/∂v⁺)/h of constraints; A⁺ M⁻¹ of all rows
+      mobile_endings_;                // (∂g⁺/∂v⁺)/h of constraints; A⁺ M⁻¹ of all rows
+  std::vector<maximal::Grip> tried_;  ///< grips before a guess is tried
   Eigen::VectorXd before_, after_, free_, again_, lambda_, free_lambda_, again_lambda_, friction_, violation_, end_,
       given_, position_, rate_, dry_;
   std::vector<maximal::Row<double>> freedom_rows_;

@@ -370,7 +370,7 @@ TEST(RegularizedStep, AGuessChangesNothing) {
     Trial trial(random, 0.01, 2);
     const Eigen::VectorXd zero = Eigen::VectorXd::Zero(trial.mechanism->tangent());
     const Eigen::VectorXd after = trial.after(trial.mechanism->numbers(), zero, zero);
-    for (const double off : {0.0, 0.1, 1e3}) {
+    for (const double off : {0.0, 0.1, 10.0, 25.0, 1e3}) {
       Eigen::VectorXd guess = after, found(after.size());
       for (double& x : guess) x += off * random.number();
       std::vector<Grip> grip(trial.grip.size(), Grip::none);

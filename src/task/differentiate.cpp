@@ -139,18 +139,16 @@ SmoothMotion differentiate(const std::vector<double>& samples, double step, doub
   return motion;
 }
 
-bool unwrap(std::vector<double>& angle) {
-  constexpr double kTurn = 2 * std::numbers::pi, kRounded = 1e-3;  // few digits may be given
-  if (angle.empty()) return false;
+constexpr double kTurn = 2 * std::numbers::pi;
+
+void unwrap(std::vector<double>& angle) {
+  for (std::size_t k = 1; k < angle.size(); ++k) angle[k] -= kTurn * std::round((angle[k] - angle[k - 1]) / kTurn);
+}
+
+bool within_one_turn(const std::vector<double>& angle) {
+  constexpr double kRounded = 1e-3;  // few digits may be given
   const auto [low, high] = std::minmax_element(angle.begin(), angle.end());
-  if (*high - *low > kTurn + kRounded) return false;
-  bool changed = false;
-  for (std::size_t k = 1; k < angle.size(); ++k) {
-    const double turns = std::round((angle[k] - angle[k - 1]) / kTurn);
-    angle[k] -= kTurn * turns;
-    changed = changed || turns != 0;
-  }
-  return changed;
+  return angle.empty() || *high - *low <= kTurn + kRounded;
 }
 
 }  // namespace kinegraph::task

@@ -21,9 +21,9 @@ struct SmoothMotion {
 /// samples would instead multiply the rounding by 1/Δt².
 SmoothMotion differentiate(const std::vector<double>& samples, double step, double resolution, double noise = 0);
 
-/// Angles that were recorded within one turn (−π … π, 0 … 360°) as one continuous curve: where one jumps by more than
-/// half a turn, the rest goes on a turn further. Samples that span more than a turn were not recorded so, and stay.
-/// True where something changed.
-bool unwrap(std::vector<double>& angle);
+/// Angles as one continuous curve: where one jumps by more than half a turn, the rest goes on a turn further.
+void unwrap(std::vector<double>& angle);
+/// Whether they may have been recorded within one turn: −π … π, 0 … 360°.
+bool within_one_turn(const std::vector<double>& angle);
 
 }  // namespace kinegraph::task

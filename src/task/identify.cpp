@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/identify/natural_kappa.hpp"
@@ -288,7 +289,12 @@ Failure check_options(const IdentifyOptions& o) {
                o.validate_from, faults);
   }
   for (const double horizon : o.horizons) positive("horizon", horizon);
+  std::set<std::string> commands;
   for (const identify::ControlLaw& law : o.controllers) {
+    if (!commands.insert(law.command).second) {
+      faults.diagnostics.push_back(
+          {Severity::error, {}, fmt::format("controller: {} is given twice", quote(law.command))});
+    }
     check_rule(law.limit > 0, "controller", "its limit must be > 0", law.limit, faults);
     check_rule(law.order >= 0 && law.order <= 20, "controller", "its order must be 0 to 20", law.order, faults);
     if (law.terms.empty()) {

@@ -197,8 +197,12 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
     turn.text = "a turn of the machine about gravity.direction: no recording can see it";
     turn.value = turn.sd = turn.size = kNan;
   }
-  // a number whose deviation is larger than itself tells nothing
-  const auto told = [](const auto& of) { return of.sandwich < std::max(std::abs(of.value), std::abs(of.start)); };
+  // A number whose deviation is larger than itself tells nothing; what the step adds to it is warned of above, and is
+  // no fault of the recordings.
+  const auto told = [](const auto& of) {
+    const double noise = std::sqrt(std::max(0.0, of.sandwich * of.sandwich - of.step_bias * of.step_bias));
+    return noise < std::max(std::abs(of.value), std::abs(of.start));
+  };
   const auto sized = [](const IdentifySummary::Combination& c) { return c.sd < c.size; };
   const bool still = stands_still(data.model.sensors, fit.runs, weights);
   if (!still || acts_at_rest(fit)) {

@@ -185,8 +185,9 @@ class RowWatch {
 /// Columns beyond those that determine the mechanism: they are not used, so they are compared.
 class OtherColumns {
  public:
-  OtherColumns(const std::vector<Prescribed>& found, const std::vector<Prescribed>& used, const Trajectory& motion)
-      : motion_(motion) {
+  OtherColumns(const std::vector<Prescribed>& found, const std::vector<Prescribed>& used, const Trajectory& motion,
+               double noise)
+      : motion_(motion), noise_(noise) {
     for (const Prescribed& column : found) {
       const auto same = [&](const Prescribed& p) { return p.series == column.series; };
       if (std::none_of(used.begin(), used.end(), same)) others_.push_back({column});
@@ -205,7 +206,10 @@ class OtherColumns {
   std::vector<std::string> warnings() const {
     std::vector<std::string> told;
     for (const Other& other : others_) {
-      if (std::abs(other.off) <= std::max(kAgrees * (other.high - other.low), kSame)) continue;
+      const int series = other.column.series;
+      const double digits = series < static_cast<int>(motion_.resolution.size()) ? motion_.resolution[series] : 0;
+      if (std::abs(other.off) <= std::max({kAgrees * (other.high - other.low), 6 * noise_, 2 * digits, kSame}))
+        continue;
       told.push_back(
           fmt::format("column '{}' contradicts {}, which determine{} the mechanism, and was not used: at t = "
                       "{:g} s it is off by {:.3g} {}",
@@ -222,6 +226,7 @@ class OtherColumns {
     double low = std::numeric_limits<double>::infinity(), high = -low, off = 0, t = 0;
   };
   const Trajectory& motion_;
+  double noise_;
   std::vector<Other> others_;
   std::string used_;
 };
@@ -269,7 +274,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   double digits = 0;
   for (const Prescribed& p : *columns) {
     std::vector<double> samples = motion.column(p.series);
-    if (p.angle) unwrap(samples);
+    if (p.angle && within_one_turn(samples)) unwrap(samples);
     const bool printed = p.series < static_cast<int>(motion.resolution.size());
     targets.push_back(differentiate(samples, *step, printed ? motion.resolution[p.series] : 0.0, options.noise));
     if (printed) digits = std::max(digits, motion.resolution[p.series]);
@@ -294,7 +299,7 @@ Result<InverseResult> inverse(const Model& original, const Trajectory& motion, c
   long iterations = 0;
   Eigen::VectorXd last_pose = *pose;
   RowWatch watch(model, *start, graph.given.prescribed, digits);
-  OtherColumns others(*found, *columns, motion);
+  OtherColumns others(*found, *columns, motion, options.noise);
   for (int k = 0; k < motion.samples(); ++k) {
     const double t = motion.times()[k];
     march.advance(t);

@@ -153,7 +153,7 @@ void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSu
   if (!worst) return;
   summary.step_miss = step_miss(problem, options.roll_out);
   const bool finest = problem.setting->task.collocation == Collocation::hermite_simpson;
-  const char* const mend = options.soft > 0 ? "dynamics as costs do not hold"
+  const char* const mend = options.soft > 0 ? "plan without --soft, which lets steps miss"
                            : finest         ? "take more steps"
                                             : "take more steps, or collocation: hermite-simpson";
   summary.warnings.push_back(

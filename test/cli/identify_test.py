@@ -141,6 +141,12 @@ initial: {theta.q: -1.2}
         self.bad("error: controller: expected 'COMMAND: READING[@TARGET] … [+ADDED] [limit=U] [order=N]', found 'theta.tau'\n"
                  "error: controller: unknown key 'limt'; did you mean 'limit'?", *words, "--controller", "theta.tau",
                  "--controller", "theta.tau: theta.q limt=3")
+        self.bad("error: controller: 'theta.tau' is given twice", *words, *controller, *controller)
+        for column, name in ((2, "theta.tau"), (3, "wanted")):
+            blank = [",".join("" if i and c == column else field for c, field in enumerate(row.split(","))) for i, row in enumerate(rows)]
+            self.write("blank.csv", "\n".join(blank) + "\n")
+            self.bad(f"blank.csv:1: error: controller of 'theta.tau': column '{name}' has no number in the time that is used",
+                     *words, *controller, "--validate", "blank.csv")
 
     def test_compares_friction(self):
         found = json.loads(self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--compare", "viscous,viscous+dry",
