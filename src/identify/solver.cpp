@@ -154,8 +154,8 @@ void Solver::iterate() {
   if (!std::isfinite(next)) return worsen();  // no motion there: that says nothing of how near the answer is
   if (!good) {
     if (last) return stop(true, "no step makes the residuals smaller");
-    // where damping alone made the step small, that says nothing
-    if (modest && damping_ <= kRaisedDamping) return stop(true, "the residuals hardly fall any more");
+    slow_ = modest ? slow_ + 1 : 0;
+    if (slow_ >= kMostSlow) return stop(true, "the residuals hardly fall any more");
     return worsen();
   }
   const double gain = fall > 0 ? (cost_ - next) / fall : 1;
