@@ -26,8 +26,8 @@ class OutputFile {
 
   bool failed() const { return error_ != 0; }
   const std::string& path() const { return path_; }
-  /// Where a library that opens files by name may write instead of write(); empty where there is no such place (standard
-  /// output, pipes, devices). It must have closed the file before finish().
+  /// Where a library that opens files by name may write instead of write(); empty where there is no such place
+  /// (standard output, pipes, devices). It must have closed the file before finish().
   const std::string& place() const { return temporary_; }
 
  private:
