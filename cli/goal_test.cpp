@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph::cli {
+namespace kinegraph::cli::goal_test {
 namespace {
 
 std::string faults(const std::string& text) {
@@ -62,4 +62,4 @@ TEST(Goal, FaultsAreTold) {
 }
 
 }  // namespace
-}  // namespace kinegraph::cli
+}  // namespace kinegraph::cli::goal_test

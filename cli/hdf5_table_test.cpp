@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace kinegraph::cli {
+namespace kinegraph::cli::hdf5_table_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST(Hdf5Table, PipesAndDevicesAreRefused) {
 }
 
 }  // namespace
-}  // namespace kinegraph::cli
+}  // namespace kinegraph::cli::hdf5_table_test

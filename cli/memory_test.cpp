@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph::cli {
+namespace kinegraph::cli::memory_test {
 namespace {
 
 TEST(Memory, ATableOfTheProgramIsReadAsAFileIs) {
@@ -35,4 +35,4 @@ TEST(Memory, WhatIsWrittenGoesToTheProgram) {
 }
 
 }  // namespace
-}  // namespace kinegraph::cli
+}  // namespace kinegraph::cli::memory_test

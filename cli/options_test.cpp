@@ -7,7 +7,7 @@
 
 #include "move.hpp"
 
-namespace kinegraph::cli {
+namespace kinegraph::cli::options_test {
 namespace {
 
 std::string faults(const OptionReader& reader) { return reader.failure().to_string(); }
@@ -85,4 +85,4 @@ TEST(Options, ListsAreSplitAtCommas) {
 }
 
 }  // namespace
-}  // namespace kinegraph::cli
+}  // namespace kinegraph::cli::options_test

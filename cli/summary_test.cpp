@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph::cli {
+namespace kinegraph::cli::summary_test {
 namespace {
 
 TEST(Summary, TellsPeopleAlignedTextWithUnits) {
@@ -55,4 +55,4 @@ TEST(Summary, PositionsStandSideBySide) {
 }
 
 }  // namespace
-}  // namespace kinegraph::cli
+}  // namespace kinegraph::cli::summary_test

@@ -36,19 +36,16 @@ if(KINEGRAPH_PCH)
   endif()
 endif()
 
-# kinegraph_test(target sources… [UNITY] LINK libraries…): a GoogleTest program; each of its tests is one of ctest, named
-# <prefix>.Suite.Test where the target is <prefix>_test. Tests may repeat names of their neighbours, so that their files are
-# compiled one by one, unless UNITY says that these do not.
+# kinegraph_test(target sources… LINK libraries…): a GoogleTest program; each of its tests is one of ctest, named
+# <prefix>.Suite.Test where the target is <prefix>_test. Several files are compiled as one, which each have a namespace of
+# their own, called like the file.
 function(kinegraph_test target)
-  cmake_parse_arguments(ARG "UNITY" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${target} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${target} PRIVATE ${ARG_LINK} kinegraph_options kinegraph_test_options Eigen3::Eigen fmt::fmt
                                           GTest::gtest_main)
   if(KINEGRAPH_PCH)
     target_precompile_headers(${target} REUSE_FROM kinegraph_test_precompiled)
-  endif()
-  if(NOT ARG_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   endif()
   string(REGEX REPLACE "_test$" "" prefix ${target})
   gtest_discover_tests(${target} TEST_PREFIX ${prefix}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
@@ -81,11 +78,11 @@ endfunction()
 set_property(GLOBAL PROPERTY KINEGRAPH_MODULES "")
 set_property(GLOBAL PROPERTY KINEGRAPH_LINKS "")
 
-# kinegraph_module(name DEPENDS modules… LINK libraries… [UNITY_TESTS]): a library of all .cpp below src/<name> but the
+# kinegraph_module(name DEPENDS modules… LINK libraries…): a library of all .cpp below src/<name> but the
 # tests, and a test program of all *_test.cpp. Several files are compiled as one (CMAKE_UNITY_BUILD, on in the presets: it
 # is quicker), so that a name at file scope means one thing in a module.
 function(kinegraph_module name)
-  cmake_parse_arguments(ARG "UNITY_TESTS" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -116,9 +113,6 @@ function(kinegraph_module name)
   set_property(GLOBAL APPEND PROPERTY KINEGRAPH_LINKS ${ARG_LINK})
 
   if(KINEGRAPH_TESTS AND tests)
-    if(ARG_UNITY_TESTS)
-      list(APPEND tests UNITY)
-    endif()
     kinegraph_test(${name}_test ${tests} LINK ${target})
   endif()
 endfunction()

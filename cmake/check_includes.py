@@ -30,7 +30,7 @@ def read_table(cmake_file):
         words = match.group(2).split()
         depends, active = [], False
         for word in words:
-            if word in ("DEPENDS", "LINK", "UNITY_TESTS"):
+            if word in ("DEPENDS", "LINK"):
                 active = word == "DEPENDS"
             elif active:
                 depends.append(word)

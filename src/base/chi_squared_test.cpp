@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph {
+namespace kinegraph::chi_squared_test {
 namespace {
 
 // Two degrees: 1 − exp(−x/2). One: erf √(x/2). Four: 1 − (1 + x/2) exp(−x/2).
@@ -58,4 +58,4 @@ TEST(ChiSquared, IsNearlyNormalForMany) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::chi_squared_test

@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
-namespace kinegraph {
+namespace kinegraph::dual_test {
 namespace {
 
 using D = Dual<2>;
@@ -48,4 +48,4 @@ TEST(Dual, KnowsItsSize) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::dual_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace kinegraph {
+namespace kinegraph::random_test {
 namespace {
 
 // The known answers of Philox 2×64-10.
@@ -112,4 +112,4 @@ TEST(Random, NeighbouringStreamsAreIndependent) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::random_test

@@ -6,7 +6,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/units.hpp"
 
-namespace kinegraph {
+namespace kinegraph::result_test {
 namespace {
 
 TEST(Diagnostic, IsOneLineWithItsPlace) {
@@ -68,4 +68,4 @@ TEST(Units, TheLongestWholeWordIsTaken) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::result_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph {
+namespace kinegraph::taylor_test {
 namespace {
 
 /// A formula that uses every operation, at x(t) = 0.8 + 0.5 t − 0.3 t² and y(t) = 1.3 − 0.2 t + 0.7 t².
@@ -76,4 +76,4 @@ TEST(Taylor1, CarriesOneDerivativeThroughAFormula) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::taylor_test

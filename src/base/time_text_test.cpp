@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph {
+namespace kinegraph::time_text_test {
 namespace {
 
 TEST(TimeText, TellsTimesApart) {
@@ -17,4 +17,4 @@ TEST(TimeText, TellsTimesApart) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::time_text_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/base/random.hpp"
 
-namespace kinegraph {
+namespace kinegraph::whiteness_test {
 namespace {
 
 std::vector<double> correlations(const std::vector<double>& u, int lags) {
@@ -46,4 +46,4 @@ TEST(LjungBox, TellsWhiteFromCoupledNumbers) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::whiteness_test

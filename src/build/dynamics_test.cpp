@@ -8,7 +8,7 @@
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 
-namespace kinegraph::build {
+namespace kinegraph::build::dynamics_test {
 namespace {
 
 using screw::Motion;
@@ -298,4 +298,4 @@ TEST(ScrewOrder, RefusesWhatIsNoOrder) {
 }
 
 }  // namespace
-}  // namespace kinegraph::build
+}  // namespace kinegraph::build::dynamics_test

@@ -12,7 +12,7 @@
 #include "kinegraph/codegen/generate.hpp"
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 
-namespace kinegraph::codegen {
+namespace kinegraph::codegen::compiled_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -159,4 +159,4 @@ TEST_F(CompiledCode, AForeignFileUnderTheNameIsReplaced) {
 }
 
 }  // namespace
-}  // namespace kinegraph::codegen
+}  // namespace kinegraph::codegen::compiled_test

@@ -8,7 +8,7 @@
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 
-namespace kinegraph::codegen {
+namespace kinegraph::codegen::dynamics_test {
 namespace {
 
 using build::Given;
@@ -311,4 +311,4 @@ TEST(GeneratedDynamics, WhatIsNotDeterminedIsRefused) {
 }
 
 }  // namespace
-}  // namespace kinegraph::codegen
+}  // namespace kinegraph::codegen::dynamics_test

@@ -8,7 +8,7 @@
 #include "kinegraph/codegen/program.hpp"
 #include "kinegraph/codegen/scalar.hpp"
 
-namespace kinegraph::codegen {
+namespace kinegraph::codegen::expression_test {
 namespace {
 
 TEST(Expression, TheSameFunctionIsOneNode) {
@@ -145,4 +145,4 @@ TEST(Identifier, NothingButAName) {
 }
 
 }  // namespace
-}  // namespace kinegraph::codegen
+}  // namespace kinegraph::codegen::expression_test

@@ -10,7 +10,7 @@
 
 #include "kinegraph/ensemble/study_file.hpp"
 
-namespace kinegraph::ensemble {
+namespace kinegraph::ensemble::design_test {
 namespace {
 
 Study study(const std::string& rest) {
@@ -165,4 +165,4 @@ TEST(Design, TenMillionCasesNeedNoMemory) {
 }
 
 }  // namespace
-}  // namespace kinegraph::ensemble
+}  // namespace kinegraph::ensemble::design_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kinegraph::ensemble {
+namespace kinegraph::ensemble::extract_test {
 namespace {
 
 const nlohmann::ordered_json kSummary = nlohmann::ordered_json::parse(R"({
@@ -91,4 +91,4 @@ TEST(Extract, EveryListedPathLeadsToAValue) {
 }
 
 }  // namespace
-}  // namespace kinegraph::ensemble
+}  // namespace kinegraph::ensemble::extract_test

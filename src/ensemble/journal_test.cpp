@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace kinegraph::ensemble {
+namespace kinegraph::ensemble::journal_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ TEST(Outcome, BytesThatAreNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace kinegraph::ensemble
+}  // namespace kinegraph::ensemble::journal_test

@@ -7,7 +7,7 @@
 
 #include "kinegraph/ensemble/study_schema.hpp"
 
-namespace kinegraph::ensemble {
+namespace kinegraph::ensemble::study_file_test {
 namespace {
 
 const char* const kGood = R"(
@@ -166,4 +166,4 @@ TEST(StudyFile, DocumentationHasEveryKey) {
 }
 
 }  // namespace
-}  // namespace kinegraph::ensemble
+}  // namespace kinegraph::ensemble::study_file_test

@@ -19,7 +19,7 @@
 #include "kinegraph/ensemble/study_file.hpp"
 #include "kinegraph/ensemble/table.hpp"
 
-namespace kinegraph::ensemble {
+namespace kinegraph::ensemble::sweep_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -287,4 +287,4 @@ TEST_F(SweepTest, SharesGetSmallTowardsTheEnd) {
 }
 
 }  // namespace
-}  // namespace kinegraph::ensemble
+}  // namespace kinegraph::ensemble::sweep_test

@@ -8,7 +8,7 @@
 
 #include "kinegraph/base/units.hpp"
 
-namespace kinegraph {
+namespace kinegraph::expression_test {
 namespace {
 
 double value(const std::string& text) {
@@ -165,4 +165,4 @@ TEST(Expression, TheSameFormulaWithDualNumbers) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::expression_test

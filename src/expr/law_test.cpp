@@ -4,7 +4,7 @@
 
 #include "kinegraph/expr/expression.hpp"
 
-namespace kinegraph {
+namespace kinegraph::law_test {
 namespace {
 
 Law law(const std::string& text) { return Law(std::make_shared<const Expression>(*Expression::parse(text, {}))); }
@@ -36,4 +36,4 @@ TEST(Law, FormulaWithoutTimeIsAConstant) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::law_test

@@ -11,7 +11,7 @@
 #include "kinegraph/filter/toy_test.hpp"
 #include "kinegraph/filter/ukf.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::bank_test {
 namespace {
 
 Measurement rate(double t, double y) { return {t, 1, {y, kNan, kNan, kNan, kNan, kNan}}; }
@@ -221,4 +221,4 @@ TEST(Bank, SaysSoWhenNoHypothesisIsLeft) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::bank_test

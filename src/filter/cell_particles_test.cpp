@@ -8,7 +8,7 @@
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/toy_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::cell_particles_test {
 namespace {
 
 constexpr double kStep = 0.01, kGravity[2] = {9.81, 6};
@@ -192,4 +192,4 @@ TEST(CellParticles, RefuseWhatIsNoStart) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::cell_particles_test

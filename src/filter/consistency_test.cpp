@@ -11,7 +11,7 @@
 #include "kinegraph/filter/ekf.hpp"
 #include "kinegraph/filter/toy_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::consistency_test {
 namespace {
 
 const std::vector<SensorInfo>& one_sensor() {
@@ -163,4 +163,4 @@ TEST(Consistency, CatchesAFilterWithTooLittleNoise) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::consistency_test

@@ -7,7 +7,7 @@
 #include "kinegraph/filter/smoother_cases_test.hpp"
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::fixed_lag_smoother_test {
 namespace {
 
 using namespace smoother_cases;
@@ -334,4 +334,4 @@ TEST(FixedLagSmoother, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::fixed_lag_smoother_test

@@ -12,7 +12,7 @@
 #include "kinegraph/filter/ukf.hpp"
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::kalman_test {
 namespace {
 
 Belief start_at(double angle, double rate, double sd_angle = 0.1, double sd_rate = 0.3) {
@@ -376,4 +376,4 @@ TEST(Ekf, AllocatesNothingOnceWarm) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::kalman_test

@@ -10,7 +10,7 @@
 #include "kinegraph/filter/natural_machines_test.hpp"
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::natural_packets_test {
 namespace {
 
 using planar::machines;
@@ -210,4 +210,4 @@ TEST(NaturalPackets, NothingAllocates) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::natural_packets_test

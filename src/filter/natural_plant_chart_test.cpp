@@ -6,7 +6,7 @@
 
 #include "kinegraph/filter/natural_machines_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::natural_plant_chart_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -189,4 +189,4 @@ TEST(NaturalPlantChart, SingularPositionHasNoAnswer) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::natural_plant_chart_test

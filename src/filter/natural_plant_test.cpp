@@ -9,7 +9,7 @@
 #include "kinegraph/filter/natural_machines_test.hpp"
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::natural_plant_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -324,4 +324,4 @@ TEST(NaturalPlant, NothingAllocatesAfterTheFirstCall) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::natural_plant_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/filter/natural_machines_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::natural_saddle_test {
 namespace {
 
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -88,4 +88,4 @@ TEST(NaturalSaddle, RefusesPartsWithoutMass) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::natural_saddle_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/filter/toy_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::observability_test {
 namespace {
 
 std::vector<ScheduledReading> every(double h, int count, int sensor) {
@@ -153,4 +153,4 @@ TEST(Observability, WithoutReadings) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::observability_test

@@ -8,7 +8,7 @@
 #include "kinegraph/filter/particle_toys_test.hpp"
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::particle_filter_test {
 namespace {
 
 using Eigen::Matrix2d;
@@ -432,4 +432,4 @@ TEST(ParticleFilter, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::particle_filter_test

@@ -7,7 +7,7 @@
 #include "kinegraph/filter/particle_filter.hpp"
 
 // The particles of a machine, which are moved in packets.
-namespace kinegraph::filter {
+namespace kinegraph::filter::particle_packets_test {
 namespace {
 
 constexpr double kStep = 4e-3;
@@ -146,4 +146,4 @@ TEST(ParticlePackets, ManyStatesAsOneByOne) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::particle_packets_test

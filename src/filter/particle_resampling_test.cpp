@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::particle_resampling_test {
 namespace {
 
 TEST(Systematic, TakesEachItemItsShareRoundedUpOrDown) {
@@ -51,4 +51,4 @@ TEST(Allocate, KeepsSomeOfEachBranchAlive) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::particle_resampling_test

@@ -13,7 +13,7 @@
 #include "kinegraph/filter/ukf.hpp"
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::replay_test {
 namespace {
 
 Belief start(double angle = 0.5, int branch = 0) {
@@ -156,4 +156,4 @@ TEST(Replay, KeepsABoundedPastWithoutAllocating) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::replay_test

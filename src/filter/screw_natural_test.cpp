@@ -4,7 +4,7 @@
 #include "kinegraph/filter/screw_check_test.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::screw_natural_test {
 namespace {
 
 int column_of(const Plant& plant, const std::string& name) {
@@ -61,4 +61,4 @@ TEST(ScrewPlant, MovesAsThePlanarMachineDoes) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::screw_natural_test

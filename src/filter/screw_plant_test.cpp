@@ -7,7 +7,7 @@
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 #include "kinegraph/step/lie_stepper.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::screw_plant_test {
 namespace {
 
 using screw::RandomRobot;
@@ -349,4 +349,4 @@ TEST(ScrewPlant, RefusesWhatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::screw_plant_test

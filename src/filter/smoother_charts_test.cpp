@@ -4,7 +4,7 @@
 #include "kinegraph/filter/smoother_cases_test.hpp"
 
 // Charts that change along the motion must change nothing but the numbers of δ.
-namespace kinegraph::filter {
+namespace kinegraph::filter::smoother_charts_test {
 namespace {
 
 using namespace smoother_cases;
@@ -107,4 +107,4 @@ TEST(FixedLagSmoother, ChangingChartsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::smoother_charts_test

@@ -6,7 +6,7 @@
 #include "kinegraph/solve/optimizer.hpp"
 
 // The smoother's special elimination against the general graph solver, on the same problem.
-namespace kinegraph::filter {
+namespace kinegraph::filter::smoother_graph_test {
 namespace {
 
 using namespace smoother_cases;
@@ -76,4 +76,4 @@ TEST(Smoother, EqualsTheGeneralGraphSolver) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::smoother_graph_test

@@ -8,7 +8,7 @@
 #include "kinegraph/filter/smoother_cases_test.hpp"
 #include "kinegraph/filter/smoother_rows.hpp"
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::smoother_test {
 namespace {
 
 using namespace smoother_cases;
@@ -286,4 +286,4 @@ TEST(Smoother, LongLogsTakeLinearTime) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::smoother_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::team_test {
 namespace {
 
 TEST(Team, EveryThingIsOfOnePartWhateverTheThreads) {
@@ -31,4 +31,4 @@ TEST(Team, RunsEachTaskOnce) {
 }
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::team_test

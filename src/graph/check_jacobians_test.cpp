@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kinegraph {
+namespace kinegraph::check_jacobians_test {
 namespace {
 
 /// e = (sin(x₀) y, x₁²), with faults to be found.
@@ -103,4 +103,4 @@ TEST(CheckJacobians, MovesOnManifolds) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::check_jacobians_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/graph/function_factor.hpp"
 
-namespace kinegraph {
+namespace kinegraph::difference_curvature_test {
 namespace {
 
 /// r = (x₀² y₀ + x₁ sin y₁, x₀ y₂): two parts that share nothing but a row.
@@ -45,4 +45,4 @@ TEST(DifferenceCurvature, FindsTheHessianWithFewEvaluations) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::difference_curvature_test

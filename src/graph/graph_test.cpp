@@ -5,7 +5,7 @@
 #include "kinegraph/graph/chain.hpp"
 #include "kinegraph/graph/function_factor.hpp"
 
-namespace kinegraph {
+namespace kinegraph::graph_test {
 namespace {
 
 Key q(int step) { return {Kind::position, false, 0, step}; }
@@ -140,4 +140,4 @@ TEST(Chain, RefusesSlotsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::graph_test

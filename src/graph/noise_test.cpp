@@ -4,7 +4,7 @@
 
 #include <Eigen/LU>
 
-namespace kinegraph {
+namespace kinegraph::noise_test {
 namespace {
 
 Eigen::MatrixXd covariance() {
@@ -91,4 +91,4 @@ TEST(Loss, IsConcaveAndFiniteFarOut) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::noise_test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace kinegraph {
+namespace kinegraph::values_test {
 namespace {
 
 constexpr Key kPoint{Kind::position, false, 0, 0}, kAngle{Kind::user, false, 1, 0}, kRotation{Kind::user, false, 2, 0},
@@ -115,4 +115,4 @@ TEST(Key, HasAShortName) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::values_test

@@ -9,7 +9,7 @@
 #include "kinegraph/mechanics/maximal/conversion.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::closed_prediction_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -147,4 +147,4 @@ TEST(ClosedPrediction, AControllerKeepsErrorsSmall) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::closed_prediction_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::control_loop_test {
 namespace {
 
 /// cᵢ = 3 (y − w)ᵢ − 2 (y − w)ᵢ₋₁ + ½ cᵢ₋₁ + 0.25, uᵢ = cᵢ + fᵢ within ± limit, every 10 ms.
@@ -116,4 +116,4 @@ TEST(ControlLoop, AnglesGoOnOverTurns) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::control_loop_test

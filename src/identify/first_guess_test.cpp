@@ -8,7 +8,7 @@
 #include "kinegraph/mechanics/maximal/conversion.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::first_guess_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -142,4 +142,4 @@ TEST(FirstGuess, AMechanismThatCannotBeClosedIsTold) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::first_guess_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/identify/synthetic_test.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::identify_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -173,4 +173,4 @@ TEST(Identify, NoDataMakesAnImpossibleSolid) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::identify_test

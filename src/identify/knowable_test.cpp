@@ -8,7 +8,7 @@
 
 #include "kinegraph/base/random.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::knowable_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -287,4 +287,4 @@ TEST(Knowable, NumbersWithTheirDeviation) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::knowable_test

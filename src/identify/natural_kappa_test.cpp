@@ -4,7 +4,7 @@
 
 #include "kinegraph/identify/synthetic_test.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::natural_kappa_test {
 namespace {
 
 Model scaled(Model model, double mass, double length) {
@@ -114,4 +114,4 @@ TEST(NaturalKappa, MotionsTakeUpReadings) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::natural_kappa_test

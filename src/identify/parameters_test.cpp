@@ -9,7 +9,7 @@
 #include "kinegraph/identify/machines_test.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::parameters_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -309,4 +309,4 @@ TEST(Parameters, ManyCostNoMoreThanAsManyTimesOne) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::parameters_test

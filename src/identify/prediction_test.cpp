@@ -10,7 +10,7 @@
 #include "kinegraph/mechanics/maximal/conversion.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::prediction_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -164,4 +164,4 @@ TEST(Prediction, ATurnTooManyCounts) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::prediction_test

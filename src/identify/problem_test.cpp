@@ -4,7 +4,7 @@
 
 #include "kinegraph/identify/synthetic_test.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::problem_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -213,4 +213,4 @@ TEST(Problem, RowsThatAreKeptMeasureTheSame) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::problem_test

@@ -10,7 +10,7 @@
 #include "kinegraph/identify/run_inputs.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::run_test {
 namespace {
 
 std::shared_ptr<const maximal::Mechanism> mechanism_of(const Model& model) {
@@ -156,4 +156,4 @@ TEST(ReadRuns, FaultsAreToldWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::run_test

@@ -5,7 +5,7 @@
 
 #include "kinegraph/identify/run.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::smooth_both_ways_test {
 namespace {
 
 std::vector<double> wave(double frequency, double rate, int count) {
@@ -49,4 +49,4 @@ TEST(SmoothBothWays, ChangesNothingAboveHalfTheRate) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::smooth_both_ways_test

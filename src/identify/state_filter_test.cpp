@@ -8,7 +8,7 @@
 #include "kinegraph/base/random.hpp"
 #include "kinegraph/identify/synthetic_test.hpp"
 
-namespace kinegraph::identify {
+namespace kinegraph::identify::state_filter_test {
 namespace {
 
 using Eigen::MatrixXd, Eigen::VectorXd;
@@ -96,4 +96,4 @@ TEST(StateFilter, KnowsOnlyThePast) {
 }
 
 }  // namespace
-}  // namespace kinegraph::identify
+}  // namespace kinegraph::identify::state_filter_test

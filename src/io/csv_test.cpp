@@ -13,7 +13,7 @@
 #include "kinegraph/io/line_reader.hpp"
 #include "kinegraph/io/number_text.hpp"
 
-namespace kinegraph {
+namespace kinegraph::csv_test {
 namespace {
 
 Result<Trajectory> parse(const std::string& text, std::vector<std::string> columns = {}) {
@@ -316,4 +316,4 @@ TEST(Csv, TimesMayStandStillIfAllowed) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::csv_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/io/link_tree.hpp"
 
-namespace kinegraph::io {
+namespace kinegraph::io::loops_file_test {
 namespace {
 
 /// Three links in a row: ground, arm, hand; joints shoulder and wrist.
@@ -101,4 +101,4 @@ TEST(LoopsFile, Faults) {
 }
 
 }  // namespace
-}  // namespace kinegraph::io
+}  // namespace kinegraph::io::loops_file_test

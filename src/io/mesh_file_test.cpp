@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <fstream>
 
-namespace kinegraph {
+namespace kinegraph::mesh_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ TEST_F(MeshFiles, WhatLiesElsewhereIsReadOnlyWhereTheUserSaysSo) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::mesh_file_test

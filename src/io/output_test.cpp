@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace kinegraph {
+namespace kinegraph::output_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,4 +99,4 @@ TEST_F(Output, DevicesAreWrittenDirectlyAndErrorsTold) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::output_test

@@ -7,7 +7,7 @@
 #include "kinegraph/io/model_file.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::planar_robot_test {
 namespace {
 
 Model planar(const std::string& text) {
@@ -379,4 +379,4 @@ TEST(PlanarRobot, ASpatialModelIsItsRobot) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::planar_robot_test

@@ -1,6 +1,6 @@
 #include "kinegraph/io/sdf_texts_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::sdf_faults_test {
 namespace {
 
 using namespace sdf_texts;
@@ -92,4 +92,4 @@ TEST(SdfFaults, TooLargeForLibsdformat) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::sdf_faults_test

@@ -5,7 +5,7 @@
 #include "kinegraph/io/sdf_texts_test.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::sdf_test {
 namespace {
 
 using namespace sdf_texts;
@@ -361,4 +361,4 @@ TEST(Sdf, Surfaces) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::sdf_test

@@ -9,7 +9,7 @@
 
 #include "kinegraph/io/model_file.hpp"
 
-namespace kinegraph {
+namespace kinegraph::sensor_log_test {
 namespace {
 
 /// A pendulum with a gyroscope, an imu and an encoder that comes 20 ms late.
@@ -139,4 +139,4 @@ TEST(SensorLog, SeveralFiles) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::sensor_log_test

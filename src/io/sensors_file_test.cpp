@@ -8,7 +8,7 @@
 #include "kinegraph/io/model_file.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph::io {
+namespace kinegraph::io::sensors_file_test {
 namespace {
 
 /// ground, arm, hand, tip: shoulder (revolute), wrist (universal), weld (fixed); rail (prismatic) carries cart;
@@ -323,4 +323,4 @@ TEST(SensorsFile, IsFoundBesideTheRobot) {
 }
 
 }  // namespace
-}  // namespace kinegraph::io
+}  // namespace kinegraph::io::sensors_file_test

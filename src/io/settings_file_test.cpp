@@ -4,7 +4,7 @@
 
 #include <numbers>
 
-namespace kinegraph {
+namespace kinegraph::settings_file_test {
 namespace {
 
 TEST(SettingsFile, ReadsNamesWithValues) {
@@ -43,4 +43,4 @@ TEST(SettingsFile, ReadsWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::settings_file_test

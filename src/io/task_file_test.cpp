@@ -9,7 +9,7 @@
 #include "kinegraph/model/plan_schema.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::task_file_test {
 namespace {
 
 const std::string kWhole = R"(model: arm.urdf
@@ -148,4 +148,4 @@ TEST(TaskFile, EveryKeyIsDocumented) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::task_file_test

@@ -8,7 +8,7 @@
 #include "kinegraph/io/task_file.hpp"
 #include "kinegraph/model/mesh_name.hpp"
 
-namespace kinegraph {
+namespace kinegraph::task_meshes_test {
 namespace {
 
 TEST(TaskMeshes, AreReadBesideTheirFiles) {
@@ -64,4 +64,4 @@ TEST(TaskMeshes, EqualNamesInTwoFoldersAreTwoMeshes) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::task_meshes_test

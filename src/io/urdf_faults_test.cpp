@@ -2,7 +2,7 @@
 
 #include "kinegraph/io/urdf.hpp"
 
-namespace kinegraph {
+namespace kinegraph::urdf_faults_test {
 namespace {
 
 /// What is told about a robot: errors, or else warnings. Its elements start at line 2.
@@ -190,4 +190,4 @@ TEST(BadUrdf, AllFaultsAtOnceInTheOrderOfTheFile) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::urdf_faults_test

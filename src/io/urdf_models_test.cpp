@@ -9,7 +9,7 @@
 #include "kinegraph/io/urdf.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::urdf_models_test {
 namespace {
 
 Model load(const std::filesystem::path& path, const ReadOptions& options = {}) {
@@ -210,4 +210,4 @@ TEST(UrdfModels, ReferenceLoops) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::urdf_models_test

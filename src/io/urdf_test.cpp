@@ -7,7 +7,7 @@
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/io/link_tree.hpp"
 
-namespace kinegraph {
+namespace kinegraph::urdf_test {
 namespace {
 
 Model read(const std::string& elements, const ReadOptions& options = {}) {
@@ -240,4 +240,4 @@ TEST(Urdf, TheWorldAsParent) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::urdf_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph::io {
+namespace kinegraph::io::xml_tree_test {
 namespace {
 
 std::string fault(const std::string& text) {
@@ -160,4 +160,4 @@ TEST(XmlTree, PlacesSurviveAMove) {
 }
 
 }  // namespace
-}  // namespace kinegraph::io
+}  // namespace kinegraph::io::xml_tree_test

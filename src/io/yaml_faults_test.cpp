@@ -2,7 +2,7 @@
 
 #include "kinegraph/io/model_file.hpp"
 
-namespace kinegraph {
+namespace kinegraph::yaml_faults_test {
 namespace {
 
 /// All that a bad file is told.
@@ -191,4 +191,4 @@ TEST(BadFile, WarningsDoNotRefuseAFile) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::yaml_faults_test

@@ -4,7 +4,7 @@
 #include "kinegraph/model/friction_support.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::yaml_friction_test {
 namespace {
 
 /// A crank with two bars at P, of which one slides on the ground.
@@ -134,4 +134,4 @@ TEST(YamlFriction, FourBar) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::yaml_friction_test

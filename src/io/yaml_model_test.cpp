@@ -7,7 +7,7 @@
 #include "kinegraph/io/model_file.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::yaml_model_test {
 namespace {
 
 Model load(const std::filesystem::path& path) {
@@ -229,4 +229,4 @@ TEST(ReadModel, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::yaml_model_test

@@ -6,7 +6,7 @@
 #include "kinegraph/io/model_file.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::yaml_sensors_test {
 namespace {
 
 constexpr double kDegree = std::numbers::pi / 180;
@@ -355,4 +355,4 @@ TEST(YamlSensors, ModelsOfTheRepository) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::yaml_sensors_test

@@ -5,7 +5,7 @@
 
 #include "kinegraph/io/model_file.hpp"
 
-namespace kinegraph::io {
+namespace kinegraph::io::yaml_tree_test {
 namespace {
 
 std::string fault(const std::string& text) {
@@ -86,4 +86,4 @@ TEST(YamlTree, ManyFaultsAreCounted) {
 }
 
 }  // namespace
-}  // namespace kinegraph::io
+}  // namespace kinegraph::io::yaml_tree_test

@@ -9,7 +9,7 @@
 #include "kinegraph/lie/so2.hpp"
 #include "kinegraph/lie/so3.hpp"
 
-namespace kinegraph {
+namespace kinegraph::group_test {
 namespace {
 
 /// e^A by its series, of a small enough A squared back. With sizes at run time: the compiler has enough to do as it is.
@@ -194,4 +194,4 @@ TEST(SO3, HalfATurnHasALogarithm) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::group_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace kinegraph {
+namespace kinegraph::mean_test {
 namespace {
 
 TEST(CircularMean, GoesTheShortWayRound) {
@@ -75,4 +75,4 @@ TEST(MeanRotation, HasNoFirstMomentAndTurnsWithItsRotations) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::mean_test

@@ -7,7 +7,7 @@
 
 #include "kinegraph/base/random.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::arrowhead_kernel_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -116,4 +116,4 @@ TEST(ArrowheadKernel, APivotThatVanishesIsNamed) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::arrowhead_kernel_test

@@ -11,7 +11,7 @@
 #include "kinegraph/base/random.hpp"
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::arrowhead_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -397,4 +397,4 @@ TEST(Arrowhead, NothingAllocatesAndNothingIsLeftOver) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::arrowhead_test

@@ -9,7 +9,7 @@
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/base/random.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::barrier_step_test {
 namespace {
 
 using Eigen::Matrix2d;
@@ -282,4 +282,4 @@ TEST(BarrierStep, UselessProblemsGiveNoStep) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::barrier_step_test

@@ -7,7 +7,7 @@
 #include "kinegraph/linear/block_program.hpp"
 #include "kinegraph/linear/block_systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::block_kernel_test {
 namespace {
 
 using test::BlockSystem;
@@ -89,4 +89,4 @@ TEST(BlockKernel, TheOrderOfAbaIsFused) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::block_kernel_test

@@ -5,7 +5,7 @@
 #include "kinegraph/linear/block_program.hpp"
 #include "kinegraph/linear/block_systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::block_pieces_test {
 namespace {
 
 using test::BlockSystem;
@@ -239,4 +239,4 @@ TEST(BlockPieces, AVanishingPivotIsNamed) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::block_pieces_test

@@ -7,7 +7,7 @@
 #include "kinegraph/linear/allocations_test.hpp"
 #include "kinegraph/linear/block_systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::block_plan_test {
 namespace {
 
 using test::BlockSystem;
@@ -231,4 +231,4 @@ TEST(BlockPlan, UnsoundStructuresAreRefused) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::block_plan_test

@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <random>
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::condensation_test {
 namespace {
 
 struct Sparse {
@@ -147,4 +147,4 @@ TEST(Condensation, CostGrowsLinearlyAlongAChain) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::condensation_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::elimination_game_test {
 namespace {
 
 /// The graph of a chain of n joints (001, Fig. 4a, 6a, 9a), known variables left out: V̇i − V̇i−1 − θ̈i (6 rows),
@@ -168,4 +168,4 @@ TEST(EliminationGame, RefusesOrdersThatAreNone) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::elimination_game_test

@@ -3,7 +3,7 @@
 #include "kinegraph/linear/allocations_test.hpp"
 #include "kinegraph/linear/horizon_systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::horizon_test {
 namespace {
 
 using test::HorizonSystem;
@@ -174,4 +174,4 @@ TEST(Horizon, WorkIsLinearInTheHorizon) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::horizon_test

@@ -5,7 +5,7 @@
 #include "kinegraph/linear/allocations_test.hpp"
 #include "kinegraph/linear/block_systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::last_front_test {
 namespace {
 
 using test::BlockSystem;
@@ -156,4 +156,4 @@ TEST(LastFront, RandomMatricesOfAnyRank) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::last_front_test

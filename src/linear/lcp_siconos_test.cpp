@@ -12,7 +12,7 @@
 #include "kinegraph/linear/lcp.hpp"
 #include "kinegraph/linear/lcp_problems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::lcp_siconos_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -95,7 +95,7 @@ TEST(LemkeAndSiconos, a_thousand_random_problems) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::lcp_siconos_test
 
 #else
 

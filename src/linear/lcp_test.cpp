@@ -7,7 +7,7 @@
 #include "kinegraph/linear/allocations_test.hpp"
 #include "kinegraph/linear/lcp_problems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::lcp_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -341,4 +341,4 @@ TEST(MixedLcp, allocates_nothing_once_it_knows_the_size) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::lcp_test

@@ -8,7 +8,7 @@
 #include "kinegraph/linear/allocations_test.hpp"
 #include "kinegraph/linear/systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::ldlt_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -256,4 +256,4 @@ TEST(Ldlt, NotANumberIsReported) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::ldlt_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/linear/systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::marginals_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -76,4 +76,4 @@ TEST(Marginals, OfAnUndeterminedUnknownAreRefused) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::marginals_test

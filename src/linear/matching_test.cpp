@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::matching_test {
 namespace {
 
 /// Largest product over all ways to give each row a column of its own; 0 if there is none.
@@ -119,4 +119,4 @@ TEST(PairPivots, CutsLongCyclesToPairs) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::matching_test

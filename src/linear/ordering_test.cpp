@@ -6,7 +6,7 @@
 #include <array>
 #include <numeric>
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::ordering_test {
 namespace {
 
 bool is_permutation_of(std::vector<int> order, int n) {
@@ -68,4 +68,4 @@ TEST(Ordering, NamesGoBothWays) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::ordering_test

@@ -10,7 +10,7 @@
 #include "kinegraph/linear/ordering.hpp"
 #include "kinegraph/linear/systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::qr_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -129,4 +129,4 @@ TEST(RowMergingQr, NamesColumnsWithoutAPivot) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::qr_test

@@ -9,7 +9,7 @@
 #include "kinegraph/linear/sparse_lu.hpp"
 #include "kinegraph/linear/systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::rank_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -145,4 +145,4 @@ TEST(Rank, CostOfChainsIsFarFromCubic) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::rank_test

@@ -8,7 +8,7 @@
 #include "kinegraph/linear/assembly_tree.hpp"
 #include "kinegraph/linear/systems_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::symmetric_test {
 namespace {
 
 TEST(SymmetricPattern, MirroredAndRepeatedEntriesShareASlot) {
@@ -60,4 +60,4 @@ TEST(AssemblyTree, HoldsEveryNodeOnceChildrenFirst) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::symmetric_test

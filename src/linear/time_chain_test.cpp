@@ -8,7 +8,7 @@
 
 #include "kinegraph/linear/allocations_test.hpp"
 
-namespace kinegraph::linear {
+namespace kinegraph::linear::time_chain_test {
 namespace {
 
 /// The same rows in a chain and as one dense matrix.
@@ -206,4 +206,4 @@ TEST(TimeChain, AllocatesNothingAfterTheFirstSolution) {
 }
 
 }  // namespace
-}  // namespace kinegraph::linear
+}  // namespace kinegraph::linear::time_chain_test

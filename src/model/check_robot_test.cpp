@@ -4,7 +4,7 @@
 
 #include "kinegraph/model/check.hpp"
 
-namespace kinegraph {
+namespace kinegraph::check_robot_test {
 namespace {
 
 Robot one_link() {
@@ -101,4 +101,4 @@ TEST(CheckRobot, Joints) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::check_robot_test

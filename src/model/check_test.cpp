@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph {
+namespace kinegraph::check_test {
 namespace {
 
 /// A sound pendulum, made without a file: a bar of 1 m and 1 kg from A to B.
@@ -154,4 +154,4 @@ TEST(Model, FindsCoordinatesByName) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::check_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph {
+namespace kinegraph::loops_test {
 namespace {
 
 /// Joints between links by number; −1 is the world.
@@ -54,4 +54,4 @@ TEST(FloatingRoots, OnePerPart) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::loops_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph {
+namespace kinegraph::quantities_test {
 namespace {
 
 /// Formulas by name, each in a line of its own.
@@ -85,4 +85,4 @@ TEST(Quantities, AUnitThatIsAlsoAParameterIsRefused) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::quantities_test

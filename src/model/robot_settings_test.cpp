@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kinegraph {
+namespace kinegraph::robot_settings_test {
 namespace {
 
 /// base (floating) – elbow (revolute) – arm – ball – hand
@@ -215,4 +215,4 @@ TEST(RobotSettings, ValuesAreWhatCanBeSet) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::robot_settings_test

@@ -11,7 +11,7 @@
 #include "kinegraph/model/sensor.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::schema_test {
 namespace {
 
 TEST(Schema, SectionsStandInTheirOrder) {
@@ -69,4 +69,4 @@ TEST(Schema, EveryKeyFunctionAndUnitIsDocumented) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::schema_test

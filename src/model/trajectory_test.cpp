@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph {
+namespace kinegraph::trajectory_test {
 namespace {
 
 Trajectory grid(const std::vector<double>& times) {
@@ -65,4 +65,4 @@ TEST(Trajectory, StepNeedsTwoSamples) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::trajectory_test

@@ -5,7 +5,7 @@
 #include "kinegraph/report/robots_test.hpp"
 #include "kinegraph/report/symbols.hpp"
 
-namespace kinegraph::report {
+namespace kinegraph::report::equations_test {
 namespace {
 
 std::string equations_of(std::shared_ptr<const screw::Tree> tree, const std::vector<build::Given>& given,
@@ -94,4 +94,4 @@ TEST(Namer, TakesWhatIsCommonOutOfTheBrackets) {
 }
 
 }  // namespace
-}  // namespace kinegraph::report
+}  // namespace kinegraph::report::equations_test

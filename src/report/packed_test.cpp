@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace kinegraph::report {
+namespace kinegraph::report::packed_test {
 namespace {
 
 std::string encode(const std::string& text) {
@@ -44,4 +44,4 @@ TEST(Packed, EvenTimesAreThreeNumbers) {
 }
 
 }  // namespace
-}  // namespace kinegraph::report
+}  // namespace kinegraph::report::packed_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph::report {
+namespace kinegraph::report::page_test {
 namespace {
 
 constexpr std::string_view kBegin = "<script id=\"kinegraph-data\" type=\"application/json\">";
@@ -60,4 +60,4 @@ TEST(Page, SectionsThatAreMissingAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace kinegraph::report
+}  // namespace kinegraph::report::page_test

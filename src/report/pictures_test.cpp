@@ -8,7 +8,7 @@
 #include "kinegraph/report/trajectory_sketch.hpp"
 #include "kinegraph/report/write_sketch.hpp"
 
-namespace kinegraph::report {
+namespace kinegraph::report::pictures_test {
 namespace {
 
 /// For looking at them: KINEGRAPH_PICTURES=folder writes every picture that is tested.
@@ -170,4 +170,4 @@ TEST(Writers, SayTheSameGraph) {
 }
 
 }  // namespace
-}  // namespace kinegraph::report
+}  // namespace kinegraph::report::pictures_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph::report {
+namespace kinegraph::report::plot_test {
 namespace {
 
 TEST(Plot, TicksAreRoundAndInside) {
@@ -49,4 +49,4 @@ TEST(Plot, FlatAndEmptyCurvesStillDraw) {
 }
 
 }  // namespace
-}  // namespace kinegraph::report
+}  // namespace kinegraph::report::plot_test

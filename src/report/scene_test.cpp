@@ -7,7 +7,7 @@
 #include "kinegraph/report/packed.hpp"
 #include "kinegraph/report/residuals.hpp"
 
-namespace kinegraph::report {
+namespace kinegraph::report::scene_test {
 namespace {
 
 /// A bar of two metres on a hinge.
@@ -130,4 +130,4 @@ TEST(Residuals, TheTrapezoidalRuleLeavesTheThirdPowerOfTheStep) {
 }
 
 }  // namespace
-}  // namespace kinegraph::report
+}  // namespace kinegraph::report::scene_test

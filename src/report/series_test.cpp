@@ -7,7 +7,7 @@
 
 #include "kinegraph/report/packed.hpp"
 
-namespace kinegraph::report {
+namespace kinegraph::report::series_test {
 namespace {
 
 TEST(Series, ThinningKeepsEveryPeakInItsOrder) {
@@ -106,4 +106,4 @@ TEST(Series, ContactsAreTimedByTheirForces) {
 }
 
 }  // namespace
-}  // namespace kinegraph::report
+}  // namespace kinegraph::report::series_test

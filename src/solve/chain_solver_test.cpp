@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-namespace kinegraph {
+namespace kinegraph::chain_solver_test {
 namespace {
 
 /// e = Σ wₛ xₛ over scalar slots.
@@ -145,4 +145,4 @@ TEST(ChainSolver, SaysSoWhenNothingDeterminesAVariable) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::chain_solver_test

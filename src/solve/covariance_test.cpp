@@ -9,7 +9,7 @@
 #include "kinegraph/solve/diagnose.hpp"
 #include "kinegraph/solve/factors_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::covariance_test {
 namespace {
 
 using namespace testing_solve;
@@ -223,4 +223,4 @@ TEST(Diagnosis, TellsASingularPositionFromAMissingEquation) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::covariance_test

@@ -9,7 +9,7 @@
 #include "kinegraph/solve/factors_test.hpp"
 #include "kinegraph/solve/optimizer.hpp"
 
-namespace kinegraph {
+namespace kinegraph::equality_test {
 namespace {
 
 using namespace testing_solve;
@@ -292,4 +292,4 @@ TEST(Equality, LargeAndSmallUnitsMix) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::equality_test

@@ -8,7 +8,7 @@
 #include "kinegraph/graph/check_jacobians.hpp"
 #include "kinegraph/solve/factors_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::fixed_lag_test {
 namespace {
 
 using namespace testing_solve;
@@ -234,4 +234,4 @@ TEST(MarginalPrior, KeepsItsLinearisationPoint) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::fixed_lag_test

@@ -7,7 +7,7 @@
 
 #include "kinegraph/graph/function_factor.hpp"
 
-namespace kinegraph {
+namespace kinegraph::horizon_problem_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -147,4 +147,4 @@ TEST(HorizonProblem, HingesCountWhereTheyAreViolated) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::horizon_problem_test

@@ -25,7 +25,7 @@ long allocations = 0;  // of the whole test program: operator new below counts t
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace kinegraph {
+namespace kinegraph::linearize_test {
 namespace {
 
 using namespace testing_solve;
@@ -185,4 +185,4 @@ TEST(Linearization, NamesWhatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::linearize_test

@@ -7,7 +7,7 @@
 
 #include "kinegraph/solve/factors_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::optimizer_test {
 namespace {
 
 using namespace testing_solve;
@@ -328,4 +328,4 @@ TEST(Optimizer, AnOrderMustNameEveryUnknown) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::optimizer_test

@@ -8,7 +8,7 @@
 #include "kinegraph/graph/function_factor.hpp"
 #include "kinegraph/solve/cart_pole_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::sqp_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -350,4 +350,4 @@ TEST(SqpCartPole, TellsEveryIterationAndCanBeStopped) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::sqp_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/step/contact_step_test.hpp"
 
-namespace kinegraph::step {
+namespace kinegraph::step::contact_step_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -410,4 +410,4 @@ TEST(ContactStep, the_same_run_gives_the_same_bits) {
 }
 
 }  // namespace
-}  // namespace kinegraph::step
+}  // namespace kinegraph::step::contact_step_test

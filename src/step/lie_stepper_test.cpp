@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph::step {
+namespace kinegraph::step::lie_stepper_test {
 namespace {
 
 std::shared_ptr<const screw::Tree> one_body(JointType type) {
@@ -162,4 +162,4 @@ TEST(Scheme, UnknownNamesHaveNone) {
 }
 
 }  // namespace
-}  // namespace kinegraph::step
+}  // namespace kinegraph::step::lie_stepper_test

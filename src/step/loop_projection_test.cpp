@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-namespace kinegraph::step {
+namespace kinegraph::step::loop_projection_test {
 namespace {
 
 /// A four-bar of hinges about z, its plane turned in space. With `floating`, its frame is a link that flies. Drawn: a
@@ -132,4 +132,4 @@ TEST_P(Projection, SaysWhichLoopStaysOpen) {
 INSTANTIATE_TEST_SUITE_P(FourBar, Projection, ::testing::Bool());
 
 }  // namespace
-}  // namespace kinegraph::step
+}  // namespace kinegraph::step::loop_projection_test

@@ -7,7 +7,7 @@
 
 #include "kinegraph/mechanics/maximal/conversion.hpp"
 
-namespace kinegraph::step {
+namespace kinegraph::step::regularized_step_test {
 namespace {
 
 using maximal::Grip;
@@ -384,4 +384,4 @@ TEST(RegularizedStep, AGuessChangesNothing) {
 }
 
 }  // namespace
-}  // namespace kinegraph::step
+}  // namespace kinegraph::step::regularized_step_test

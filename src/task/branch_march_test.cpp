@@ -8,7 +8,7 @@
 #include "kinegraph/task/reachable.hpp"
 #include "kinegraph/task/spatial_start.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::branch_march_test {
 namespace {
 
 constexpr double kCrank = 1, kCoupler = 1, kRocker = 0.8, kSpan = 2.2;
@@ -178,4 +178,4 @@ TEST_F(FourBar, ToldPositionsDecideTheBranch) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::branch_march_test

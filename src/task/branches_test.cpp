@@ -9,7 +9,7 @@
 #include "kinegraph/mechanics/natural/system.hpp"
 #include "kinegraph/task/linkages_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::branches_test {
 namespace {
 
 using natural::add_body;
@@ -225,4 +225,4 @@ TEST(Branches, NamesAnUnknownCoordinate) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::branches_test

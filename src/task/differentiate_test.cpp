@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph::task {
+namespace kinegraph::task::differentiate_test {
 namespace {
 
 constexpr double kStep = 5e-3;
@@ -59,4 +59,4 @@ TEST(Differentiate, ShortMotions) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::differentiate_test

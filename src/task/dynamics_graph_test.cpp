@@ -6,7 +6,7 @@
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 #include "kinegraph/solve/optimizer.hpp"
 
-namespace kinegraph::build {
+namespace kinegraph::build::dynamics_graph_test {
 namespace {
 
 /// The general solver on the graph of factors and the compiled elimination agree: they share no numbers but the model.
@@ -53,4 +53,4 @@ TEST(DynamicsGraph, TheGeneralSolverGivesWhatTheEliminationGives) {
 }
 
 }  // namespace
-}  // namespace kinegraph::build
+}  // namespace kinegraph::build::dynamics_graph_test

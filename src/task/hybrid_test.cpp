@@ -8,7 +8,7 @@
 
 #include "kinegraph/task/arms_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::hybrid_test {
 namespace {
 
 using Cells = std::vector<std::pair<std::string, double>>;
@@ -210,4 +210,4 @@ TEST(Hybrid, NamesOfFieldsThatMayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::hybrid_test

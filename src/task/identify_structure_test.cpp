@@ -2,7 +2,7 @@
 
 #include "kinegraph/task/identify_recording_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::identify_structure_test {
 namespace {
 
 /// A pendulum shows the product of its mass and where it is, whatever the step of the simulation.
@@ -46,4 +46,4 @@ TEST(IdentifyStructure, ForgettingTakesOnlyTheDirection) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::identify_structure_test

@@ -9,7 +9,7 @@
 #include "kinegraph/task/identify_recording_test.hpp"
 #include "kinegraph/task/identify_residuals.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::identify_test {
 namespace {
 
 TEST(Identify, FindsFrictionAndInertia) {
@@ -227,4 +227,4 @@ TEST(Identify, RefusesOptionsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::identify_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/task/identify_recording_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::identify_weights_test {
 namespace {
 
 /// Means and spreads of one number over several recordings.
@@ -62,4 +62,4 @@ TEST(IdentifyWeights, NoiseIsFound) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::identify_weights_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace kinegraph::task {
+namespace kinegraph::task::inverse_test {
 namespace {
 
 /// A slender bar on a pin, its angle declared.
@@ -103,4 +103,4 @@ TEST(Inverse, AMasslessPartIsNamed) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::inverse_test

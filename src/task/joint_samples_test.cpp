@@ -8,7 +8,7 @@
 
 #include "kinegraph/lie/se3.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::joint_samples_test {
 namespace {
 
 struct Numbered {
@@ -115,4 +115,4 @@ TEST(JointSamples, RefusesWhatHasNoRates) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::joint_samples_test

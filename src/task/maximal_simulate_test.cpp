@@ -7,7 +7,7 @@
 #include "kinegraph/task/linkages_test.hpp"
 #include "kinegraph/task/sensed_simulation.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::maximal_simulate_test {
 namespace {
 
 /// Crank, coupler and rocker; the crank's angle is `theta`.
@@ -238,4 +238,4 @@ TEST(SimulateMaximal, MeansOfRecordingsAreExact) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::maximal_simulate_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/task/arms_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::plan_guess_test {
 namespace {
 
 constexpr double kBent = 1.2;  // rad: how far the elbow bends, to one side or the other
@@ -63,4 +63,4 @@ TEST(PlanGuess, TellsWhatTheLimitsOfTheTaskKeepOutOfReach) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::plan_guess_test

@@ -5,7 +5,7 @@
 
 #include "kinegraph/task/arms_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::plan_hints_test {
 namespace {
 
 /// A slide upward of 2 kg, and on it a lever of 1 kg, whose centre of mass is 0.5 m out.
@@ -83,4 +83,4 @@ TEST(PlanHints, ColumnsHaveUnits) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::plan_hints_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/task/arms_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::plan_roll_out_test {
 namespace {
 
 /// A light wheel, turned by a radian from rest to rest.
@@ -39,4 +39,4 @@ TEST(PlanRollOut, FollowsFrictionThatIsFasterThanItsSteps) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::plan_roll_out_test

@@ -7,7 +7,7 @@
 
 #include "kinegraph/task/plan_roll_out.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::plan_test {
 namespace {
 
 /// A mass on a slide along x, and a pole that hangs on it.
@@ -303,4 +303,4 @@ TEST(Plan, APayloadIsCarriedFromItsTimeOn) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::plan_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/task/start.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::simulate_test {
 namespace {
 
 /// A chain of equal slender bars, hung horizontally.
@@ -138,4 +138,4 @@ TEST(Start, HeldAnglesAreReachedOnTheSameBranch) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::simulate_test

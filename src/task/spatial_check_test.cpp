@@ -4,7 +4,7 @@
 
 #include "kinegraph/task/linkages_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::spatial_check_test {
 using namespace linkages;
 namespace {
 
@@ -80,4 +80,4 @@ TEST(SpatialCheck, LoopsThatCannotBeClosedAreTold) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::spatial_check_test

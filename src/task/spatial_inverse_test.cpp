@@ -9,7 +9,7 @@
 #include "kinegraph/task/arms_test.hpp"
 #include "kinegraph/task/hybrid.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::spatial_inverse_test {
 namespace {
 
 using Cells = std::vector<std::pair<std::string, double>>;
@@ -337,4 +337,4 @@ TEST(SpatialInverse, WhereTheMechanismCannotGoIsTold) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::spatial_inverse_test

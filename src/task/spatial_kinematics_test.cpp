@@ -9,7 +9,7 @@
 #include "kinegraph/task/linkages_test.hpp"
 #include "kinegraph/task/spatial_start.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::spatial_kinematics_test {
 using namespace linkages;
 namespace {
 
@@ -341,4 +341,4 @@ TEST(SpatialKinematics, FaultsAreTold) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::spatial_kinematics_test

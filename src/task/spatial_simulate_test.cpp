@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace kinegraph::task {
+namespace kinegraph::task::spatial_simulate_test {
 namespace {
 
 Link link(const std::string& name, double mass, const Vector3d& com, const Vector3d& inertia) {
@@ -306,4 +306,4 @@ TEST(SpatialSimulate, StopsWhenTold) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::spatial_simulate_test

@@ -6,7 +6,7 @@
 #include "kinegraph/solve/optimizer.hpp"
 #include "kinegraph/task/linkages_test.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::spatial_start_test {
 using namespace linkages;
 namespace {
 
@@ -177,4 +177,4 @@ TEST(SpatialStart, AxesParallelToTheDigitsOfTheFileCountAsParallel) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::spatial_start_test

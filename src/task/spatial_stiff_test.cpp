@@ -5,7 +5,7 @@
 
 #include "kinegraph/task/spatial_simulate.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::spatial_stiff_test {
 namespace {
 
 /// One link on one joint, its centre of mass `arm` along x.
@@ -129,4 +129,4 @@ TEST(SpatialStiff, TheLastStepIsShortenedToEndInTime) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::spatial_stiff_test

@@ -12,7 +12,7 @@
 #include "kinegraph/task/planar_drawing.hpp"
 #include "kinegraph/task/simulate.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::step_division_test {
 namespace {
 
 /// One unit of time, of which the stretch from 0.3 to 0.31 does not balance unless a part of it is short enough.
@@ -242,4 +242,4 @@ TEST(PlanarDrawing, EveryFormulationStartsFromTheSameAssembly) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::step_division_test

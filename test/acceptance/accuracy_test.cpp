@@ -6,7 +6,7 @@
 #include "test/acceptance/fourbar_reference.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::accuracy_test {
 namespace {
 
 const std::vector<std::string> kPoints = {"P1.x", "P1.y", "P2.x", "P2.y"};
@@ -190,4 +190,4 @@ INSTANTIATE_TEST_SUITE_P(Table2, SoftWeights, testing::ValuesIn(soft_cases()), [
 });
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::accuracy_test

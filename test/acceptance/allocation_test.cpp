@@ -4,7 +4,7 @@
 #include "kinegraph/linear/allocations_test.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::allocation_test {
 namespace {
 
 using linear::test::allocations;
@@ -109,4 +109,4 @@ TEST(StepLoop, AllocatesNothingWithSoftWeightsReactionsAndRecordedTorques) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::allocation_test

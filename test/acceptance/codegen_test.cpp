@@ -19,7 +19,7 @@
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph {
+namespace kinegraph::codegen_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -372,4 +372,4 @@ TEST(GeneratedGolden, APendulum) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::codegen_test

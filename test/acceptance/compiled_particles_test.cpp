@@ -15,7 +15,7 @@
 #include "kinegraph/task/machine.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::compiled_particles_test {
 namespace {
 
 constexpr int kStates = 203;  // no multiple of eight
@@ -187,4 +187,4 @@ TEST_P(PacketsByCode, SameBitsForAnyNumberOfThreads) {
 INSTANTIATE_TEST_SUITE_P(Models, PacketsByCode, testing::Values("models/fourbar_gyro.yaml"));
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::compiled_particles_test

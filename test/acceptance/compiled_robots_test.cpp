@@ -11,7 +11,7 @@
 #include "kinegraph/task/spatial_simulate.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::compiled_robots_test {
 namespace {
 
 constexpr double kStep = 1e-3;  // s
@@ -107,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(Models, RobotByCode,
                                          File{"models/quadruped.urdf", true, false}));
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::compiled_robots_test

@@ -6,7 +6,7 @@
 #include "experiments/swinging_arm.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph::experiments {
+namespace kinegraph::experiments::estimation_arm_test {
 namespace {
 
 constexpr double kTime = 0.4, kShare = 0.05;
@@ -37,4 +37,4 @@ TEST(EstimationOfAnArm, TheNumberOfThreadsChangesNothing) {
 }
 
 }  // namespace
-}  // namespace kinegraph::experiments
+}  // namespace kinegraph::experiments::estimation_arm_test

@@ -7,7 +7,7 @@
 #include "kinegraph/task/sensed_simulation.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::estimation_test {
 namespace {
 
 constexpr double kDegree = std::numbers::pi / 180;
@@ -362,4 +362,4 @@ TEST(Sensors, AreNeeded) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::estimation_test

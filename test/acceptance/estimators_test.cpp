@@ -8,7 +8,7 @@
 #include "experiments/known_start.hpp"
 #include "experiments/table.hpp"
 
-namespace kinegraph::experiments {
+namespace kinegraph::experiments::estimators_test {
 namespace {
 
 // 100 seeds, as asked. At the last instant: errors at different times of one run are not independent.
@@ -93,4 +93,4 @@ TEST(Estimators, FindTheAssemblyInSpiteOfUnknownFriction) {
 }
 
 }  // namespace
-}  // namespace kinegraph::experiments
+}  // namespace kinegraph::experiments::estimators_test

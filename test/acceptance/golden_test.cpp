@@ -8,7 +8,7 @@
 
 #include "kinegraph/build/dynamics.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::golden_test {
 namespace {
 
 using build::Dynamics;
@@ -113,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(Shared, GoldenNumbers,
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::golden_test

@@ -7,7 +7,7 @@
 #include "experiments/maximal_recording.hpp"
 #include "kinegraph/task/identify.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::identification_test {
 namespace {
 
 using experiments::furuta;
@@ -146,4 +146,4 @@ TEST(Identification, AnUnstableMachineIsNotForetoldWithoutKnowingItsTorques) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::identification_test

@@ -9,7 +9,7 @@
 #include "test/acceptance/fourbar_reference.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::inverse_test {
 namespace {
 
 constexpr int kSamples = 2000, kEnds = 10;
@@ -165,4 +165,4 @@ TEST(FourbarInverse, GivesBackTheTorqueOfASimulation) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::inverse_test

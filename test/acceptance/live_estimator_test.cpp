@@ -7,7 +7,7 @@
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/task/sensed_simulation.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::live_estimator_test {
 namespace {
 
 class LiveEstimators : public testing::TestWithParam<const char*> {
@@ -78,4 +78,4 @@ TEST_F(LiveEstimators, RefuseWhatTheyCannotUse) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::live_estimator_test

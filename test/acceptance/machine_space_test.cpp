@@ -20,7 +20,7 @@
 #include "kinegraph/task/start.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::machine_space_test {
 namespace {
 
 using namespace filter;
@@ -617,4 +617,4 @@ TEST(RobotsWithLoops, AreEstimatedInAnyChartWithTheRightUncertainty) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::machine_space_test

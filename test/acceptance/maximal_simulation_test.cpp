@@ -4,7 +4,7 @@
 #include "test/acceptance/fourbar_reference.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::maximal_simulation_test {
 namespace {
 
 using task::SimulateOptions;
@@ -89,4 +89,4 @@ TEST(MaximalSimulation, SpatialLoopsMoveAsInTheScrewFormulation) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::maximal_simulation_test

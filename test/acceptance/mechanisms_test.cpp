@@ -7,7 +7,7 @@
 #include "kinegraph/model/friction_support.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::mechanisms_test {
 namespace {
 
 struct Named {
@@ -190,4 +190,4 @@ torques:
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::mechanisms_test

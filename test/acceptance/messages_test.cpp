@@ -6,7 +6,7 @@
 #include "kinegraph/task/spatial_inverse.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::messages_test {
 namespace {
 
 template <class T>
@@ -170,4 +170,4 @@ TEST(JointFriction, OfJointCoordinates) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::messages_test

@@ -8,7 +8,7 @@
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/solve/optimizer.hpp"
 
-namespace kinegraph::task {
+namespace kinegraph::task::open_graph_test {
 namespace {
 
 const std::string kModels = std::string(KINEGRAPH_SOURCE_DIR) + "/models/";
@@ -96,4 +96,4 @@ TEST(OpenGraph, TimesAndStepsAreChecked) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::open_graph_test

@@ -5,7 +5,7 @@
 #include "test/acceptance/fourbar_reference.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::order_test {
 namespace {
 
 const std::vector<std::string> kPoints = {"P1.x", "P1.y", "P2.x", "P2.y"};
@@ -199,4 +199,4 @@ TEST(Turning, WithoutAnAngleTheCoordinatesAreChosenAgain) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::order_test

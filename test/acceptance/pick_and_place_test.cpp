@@ -7,7 +7,7 @@
 #include "kinegraph/task/inverse.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::pick_and_place_test {
 namespace {
 
 /// models/make_paths.py: lift from `x`, `y`, rest at the corner, carry across.
@@ -157,4 +157,4 @@ TEST(PickAndPlace, HasOneRedundantConstraint) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::pick_and_place_test

@@ -7,7 +7,7 @@
 
 // Robots from files as systems to estimate: derivatives against differences, and no allocation once warm.
 
-namespace kinegraph::filter {
+namespace kinegraph::filter::plants_test {
 namespace {
 
 struct File {
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(Files, Plants,
                                            File{"bennett.sdf", 1, false}));
 
 }  // namespace
-}  // namespace kinegraph::filter
+}  // namespace kinegraph::filter::plants_test

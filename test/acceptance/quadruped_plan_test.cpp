@@ -14,7 +14,7 @@
 // A robot of twelve joints that floats takes a trotting step with each pair of feet. The hexagon of 003 is the same for
 // longer: experiments/planning/quadruped_hexagon.cpp.
 
-namespace kinegraph::task {
+namespace kinegraph::task::quadruped_plan_test {
 namespace {
 
 struct Walker {
@@ -275,4 +275,4 @@ TEST(QuadrupedPlan, LiftsOneFoot) {
 }
 
 }  // namespace
-}  // namespace kinegraph::task
+}  // namespace kinegraph::task::quadruped_plan_test

@@ -12,7 +12,7 @@
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "test/acceptance/golden.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::screw_blocks_test {
 namespace {
 
 using build::Dynamics;
@@ -218,4 +218,4 @@ INSTANTIATE_TEST_SUITE_P(Robots, ScrewBlocks,
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::screw_blocks_test

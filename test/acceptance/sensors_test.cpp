@@ -14,7 +14,7 @@
 #include "kinegraph/model/planar_robot.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph::sensor {
+namespace kinegraph::sensor::sensors_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -225,4 +225,4 @@ TEST(SensorsOfFiles, ReadingAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace kinegraph::sensor
+}  // namespace kinegraph::sensor::sensors_test

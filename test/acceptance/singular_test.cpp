@@ -6,7 +6,7 @@
 #include "kinegraph/task/check.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::singular_test {
 namespace {
 
 /// models/parallelogram.yaml as one equation:  J θ̈ = −G cos θ, the coupler moving in a circle without turning.
@@ -124,4 +124,4 @@ TEST(Redundant, FifthBarIsNamedAndRuns) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::singular_test

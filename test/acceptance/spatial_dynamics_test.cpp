@@ -11,7 +11,7 @@
 #include "kinegraph/task/spatial_inverse.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::spatial_dynamics_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -211,4 +211,4 @@ TEST(SpatialDynamics, TablesReadBack) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::spatial_dynamics_test

@@ -8,7 +8,7 @@
 #include "test/acceptance/fourbar_reference.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::spatial_simulation_test {
 namespace {
 
 using task::SimulateOptions;
@@ -166,4 +166,4 @@ TEST(SpatialSimulation, StepsAllocateNothing) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::spatial_simulation_test

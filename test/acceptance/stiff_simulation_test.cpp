@@ -6,7 +6,7 @@
 #include "kinegraph/task/spatial_start.hpp"
 #include "test/acceptance/support.hpp"
 
-namespace kinegraph::acceptance {
+namespace kinegraph::acceptance::stiff_simulation_test {
 namespace {
 
 using task::SimulateOptions;
@@ -83,4 +83,4 @@ TEST(StiffSimulation, ImplicitStepsAllocateNothing) {
 }
 
 }  // namespace
-}  // namespace kinegraph::acceptance
+}  // namespace kinegraph::acceptance::stiff_simulation_test

@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::equal_test {
 namespace {
 
 TEST(Equal, IsTheChangeFromOneStepToTheNext) {
@@ -12,4 +12,4 @@ TEST(Equal, IsTheChangeFromOneStepToTheNext) {
 TEST(Equal, Jacobians) { expect_exact_jacobians(Equal(3)); }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::equal_test

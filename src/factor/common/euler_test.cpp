@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::euler_test {
 namespace {
 
 TEST(Euler, IsExactForConstantRates) {
@@ -13,4 +13,4 @@ TEST(Euler, IsExactForConstantRates) {
 TEST(Euler, Jacobians) { expect_exact_jacobians(Euler(3, 0.1)); }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::euler_test

@@ -5,7 +5,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::gaussian_process_test {
 namespace {
 
 TEST(GaussianProcess, JacobiansMatchDifferences) { expect_exact_jacobians(GaussianProcess(3, 0.2)); }
@@ -41,4 +41,4 @@ TEST(GaussianProcess, CovarianceIsThatOfWhiteJerkIntegrated) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::gaussian_process_test

@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::hermite_midpoint_test {
 namespace {
 
 TEST(HermiteMidpoint, IsExactForCubics) {
@@ -15,4 +15,4 @@ TEST(HermiteMidpoint, IsExactForCubics) {
 TEST(HermiteMidpoint, Jacobians) { expect_exact_jacobians(HermiteMidpoint(3, 0.1)); }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::hermite_midpoint_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::hermite_simpson_test {
 namespace {
 
 TEST(HermiteSimpson, IsExactForQuarticsAndNotForQuintics) {
@@ -23,4 +23,4 @@ TEST(HermiteSimpson, IsExactForQuarticsAndNotForQuintics) {
 TEST(HermiteSimpson, Jacobians) { expect_exact_jacobians(HermiteSimpson(3, 0.1)); }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::hermite_simpson_test

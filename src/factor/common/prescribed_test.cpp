@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::prescribed_test {
 namespace {
 
 TEST(Prescribed, IsTheDistanceFromTheMotion) {
@@ -13,4 +13,4 @@ TEST(Prescribed, IsTheDistanceFromTheMotion) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::prescribed_test

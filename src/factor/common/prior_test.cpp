@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::prior_test {
 namespace {
 
 TEST(Prior, IsTheDistanceFromTheGivenValue) {
@@ -18,4 +18,4 @@ TEST(Prior, Jacobians) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::prior_test

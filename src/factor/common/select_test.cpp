@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::select_test {
 namespace {
 
 TEST(Select, PicksElementsInTheGivenOrder) {
@@ -16,4 +16,4 @@ TEST(Select, NamesTheElementItPicks) {
 TEST(Select, Jacobians) { expect_exact_jacobians(Select(5, {4, 0, 2})); }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::select_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::simpson_test {
 namespace {
 
 TEST(Simpson, IsExactForQuarticsAndNotForQuintics) {
@@ -22,4 +22,4 @@ TEST(Simpson, IsExactForQuarticsAndNotForQuintics) {
 TEST(Simpson, Jacobians) { expect_exact_jacobians(Simpson(3, 0.1)); }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::simpson_test

@@ -4,7 +4,7 @@
 #include "kinegraph/factor/common/hermite_simpson.hpp"
 #include "kinegraph/factor/common/trapezoidal.hpp"
 
-namespace kinegraph {
+namespace kinegraph::stretched_test {
 namespace {
 
 TEST(Stretched, JacobiansMatchDifferences) {
@@ -21,4 +21,4 @@ TEST(Stretched, IsTheRuleForAStepOfAnotherLength) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::stretched_test

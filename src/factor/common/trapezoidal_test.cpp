@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::trapezoidal_test {
 namespace {
 
 TEST(Trapezoidal, IsExactForQuadratics) {
@@ -19,4 +19,4 @@ TEST(Trapezoidal, NamesItsRows) {
 TEST(Trapezoidal, Jacobians) { expect_exact_jacobians(Trapezoidal(4, 1e-3)); }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::trapezoidal_test

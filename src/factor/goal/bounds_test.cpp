@@ -4,7 +4,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::bounds_test {
 namespace {
 
 TEST(Bounds, ArePositiveInsideAndHaveNoRowWhereThereIsNoLimit) {
@@ -19,4 +19,4 @@ TEST(Bounds, ArePositiveInsideAndHaveNoRowWhereThereIsNoLimit) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::bounds_test

@@ -3,7 +3,7 @@
 #include "kinegraph/factor/common/curvature_test.hpp"
 #include "kinegraph/factor/goal/within.hpp"
 
-namespace kinegraph {
+namespace kinegraph::friction_cone_test {
 namespace {
 
 TEST(FrictionCone, HoldsInsideAndRefusesSlipAndPull) {
@@ -29,4 +29,4 @@ TEST(FrictionCone, CurvatureMatchesDifferences) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::friction_cone_test

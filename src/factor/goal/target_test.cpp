@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph {
+namespace kinegraph::target_test {
 namespace {
 
 TEST(Target, IsTheDistanceToTheGoal) {
@@ -13,4 +13,4 @@ TEST(Target, IsTheDistanceToTheGoal) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::target_test

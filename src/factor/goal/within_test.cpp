@@ -4,7 +4,7 @@
 #include "kinegraph/factor/goal/friction_cone.hpp"
 #include "kinegraph/factor/goal/target.hpp"
 
-namespace kinegraph {
+namespace kinegraph::within_test {
 namespace {
 
 TEST(Within, IsPositiveAsLongAsTheGoalIsNear) {
@@ -18,4 +18,4 @@ TEST(Within, IsPositiveAsLongAsTheGoalIsNear) {
 }
 
 }  // namespace
-}  // namespace kinegraph
+}  // namespace kinegraph::within_test

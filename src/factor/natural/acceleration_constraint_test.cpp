@@ -3,7 +3,7 @@
 #include "kinegraph/factor/common/factor_test.hpp"
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::acceleration_constraint_test {
 namespace {
 
 TEST(AccelerationConstraint, IsPhiTwiceDerivedLessTheCompliance) {
@@ -29,4 +29,4 @@ TEST(AccelerationConstraint, Jacobians) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::acceleration_constraint_test

@@ -3,7 +3,7 @@
 #include "kinegraph/factor/common/factor_test.hpp"
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::dynamics_test {
 namespace {
 
 TEST(Dynamics, FreeFallOfAnUnconstrainedBar) {
@@ -33,4 +33,4 @@ TEST(Dynamics, Jacobians) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::dynamics_test

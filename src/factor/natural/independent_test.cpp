@@ -3,7 +3,7 @@
 #include "kinegraph/factor/common/factor_test.hpp"
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::independent_test {
 namespace {
 
 TEST(Independent, IsTheCoordinateLessItsCopy) {
@@ -15,4 +15,4 @@ TEST(Independent, IsTheCoordinateLessItsCopy) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::independent_test

@@ -3,7 +3,7 @@
 #include "kinegraph/factor/common/factor_test.hpp"
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::position_constraint_test {
 namespace {
 
 TEST(PositionConstraint, IsPhi) {
@@ -20,4 +20,4 @@ TEST(PositionConstraint, Jacobians) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::position_constraint_test

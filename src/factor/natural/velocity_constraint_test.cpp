@@ -3,7 +3,7 @@
 #include "kinegraph/factor/common/factor_test.hpp"
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::velocity_constraint_test {
 namespace {
 
 TEST(VelocityConstraint, IsTheRateOfPhi) {
@@ -19,4 +19,4 @@ TEST(VelocityConstraint, Jacobians) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::velocity_constraint_test

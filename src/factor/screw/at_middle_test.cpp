@@ -4,7 +4,7 @@
 #include "kinegraph/factor/screw/walker_test.hpp"
 #include "kinegraph/factor/screw/whole_dynamics.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::at_middle_test {
 namespace {
 
 std::vector<Manifold> at_both_ends(const Tree& tree, int levels) {
@@ -134,4 +134,4 @@ TEST(AtMiddle, CurvatureOfARobotThatFloatsIsCarriedToBothEnds) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::at_middle_test

@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/screw/walker_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::clearance_test {
 namespace {
 
 TEST(Clearance, JacobiansMatchDifferences) {
@@ -17,4 +17,4 @@ TEST(Clearance, JacobiansMatchDifferences) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::clearance_test

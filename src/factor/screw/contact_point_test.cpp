@@ -3,7 +3,7 @@
 #include "kinegraph/factor/screw/centre_of_mass_goal.hpp"
 #include "kinegraph/factor/screw/walker_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::contact_point_test {
 namespace {
 
 const BodyPoint kFoot{2, {0.1, -0.3, 0.2}};
@@ -60,4 +60,4 @@ TEST(CentreOfMassGoal, IsTheMeanOfTheBodies) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::contact_point_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/factor/screw/screw_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::coordinate_prior_test {
 namespace {
 
 TEST(CoordinatePrior, JacobiansMatchDifferencesOnEveryManifold) {
@@ -17,4 +17,4 @@ TEST(CoordinatePrior, JacobiansMatchDifferencesOnEveryManifold) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::coordinate_prior_test

@@ -7,7 +7,7 @@
 #include "kinegraph/factor/screw/twist_acceleration.hpp"
 #include "kinegraph/factor/screw/wrench.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::dynamics_test {
 namespace {
 
 const Manifold kScrew = Manifold::real(6);
@@ -100,4 +100,4 @@ TEST(TorqueFactor, FrictionIsRoundedOffAndDifferentiated) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::dynamics_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/factor/common/factor_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::limit_test {
 namespace {
 
 JointLimits within(double lower, double upper) {
@@ -36,4 +36,4 @@ TEST(JointLimit, JacobiansMatchDifferencesOnBothSidesAndBetween) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::limit_test

@@ -5,7 +5,7 @@
 #include "kinegraph/factor/screw/screw_test.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::loop_closure_test {
 namespace {
 
 /// Two links on ball joints, tied to each other and to the ground by joints of a type.
@@ -68,4 +68,4 @@ TEST(LoopClosure, IsTheClosureOfTheTree) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::loop_closure_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/factor/screw/screw_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::pose_goal_test {
 namespace {
 
 TEST(PoseGoal, JacobiansMatchDifferencesForEveryChoiceOfRows) {
@@ -35,4 +35,4 @@ TEST(PoseGoal, IsZeroAtTheGoalAndMetresBesideIt) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::pose_goal_test

@@ -3,7 +3,7 @@
 #include "kinegraph/factor/screw/middle_state.hpp"
 #include "kinegraph/factor/screw/screw_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::pose_link_test {
 namespace {
 
 const Manifold X = Manifold::se3(), V = Manifold::real(6);
@@ -63,4 +63,4 @@ TEST(PoseLink, RulesHaveTheirOrderOnTheGroup) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::pose_link_test

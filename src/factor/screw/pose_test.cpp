@@ -5,7 +5,7 @@
 #include "kinegraph/factor/screw/screw_test.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::pose_test {
 namespace {
 
 std::vector<Manifold> slots_of(const Body& body) {
@@ -51,4 +51,4 @@ TEST(JointPose, NamesItsRows) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::pose_test

@@ -2,7 +2,7 @@
 
 #include "kinegraph/factor/screw/walker_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::whole_dynamics_test {
 namespace {
 
 std::vector<Manifold> manifolds_of(const Tree& tree, int motors, int points) {
@@ -46,4 +46,4 @@ TEST(WholeDynamics, AtRestTheFeetCarryTheWeight) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::whole_dynamics_test

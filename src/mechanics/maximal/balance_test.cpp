@@ -4,7 +4,7 @@
 
 #include "kinegraph/mechanics/maximal/mechanisms_test.hpp"
 
-namespace kinegraph::maximal {
+namespace kinegraph::maximal::balance_test {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -186,4 +186,4 @@ TEST(Balance, OfASpringByPosesVelocitiesAndNumbers) {
 }
 
 }  // namespace
-}  // namespace kinegraph::maximal
+}  // namespace kinegraph::maximal::balance_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/base/random.hpp"
 
-namespace kinegraph::maximal {
+namespace kinegraph::maximal::contact_test {
 namespace {
 
 using Eigen::Matrix3d;
@@ -251,4 +251,4 @@ TEST(ContactFinder, tied_bodies_do_not_touch_and_unknown_pairs_are_named) {
 }
 
 }  // namespace
-}  // namespace kinegraph::maximal
+}  // namespace kinegraph::maximal::contact_test

@@ -6,7 +6,7 @@
 
 #include "kinegraph/mechanics/maximal/mechanisms_test.hpp"
 
-namespace kinegraph::maximal {
+namespace kinegraph::maximal::conversion_test {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -148,4 +148,4 @@ TEST(Conversion, EnergyOfASpring) {
 }
 
 }  // namespace
-}  // namespace kinegraph::maximal
+}  // namespace kinegraph::maximal::conversion_test

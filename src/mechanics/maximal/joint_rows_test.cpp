@@ -7,7 +7,7 @@
 
 #include "kinegraph/mechanics/maximal/mechanisms_test.hpp"
 
-namespace kinegraph::maximal {
+namespace kinegraph::maximal::joint_rows_test {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -150,4 +150,4 @@ TEST(JointRows, DualNumbersGiveTheirDerivatives) {
 }
 
 }  // namespace
-}  // namespace kinegraph::maximal
+}  // namespace kinegraph::maximal::joint_rows_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/mechanics/maximal/mechanisms_test.hpp"
 
-namespace kinegraph::maximal {
+namespace kinegraph::maximal::joint_slopes_test {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -258,4 +258,4 @@ TEST(FreedomSlopes, AreThoseOfTheImpulse) {
 }
 
 }  // namespace
-}  // namespace kinegraph::maximal
+}  // namespace kinegraph::maximal::joint_slopes_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/mechanics/maximal/mechanisms_test.hpp"
 
-namespace kinegraph::maximal {
+namespace kinegraph::maximal::mechanism_test {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -88,4 +88,4 @@ TEST(Mechanism, RetractAndLocalAreInverse) {
 }
 
 }  // namespace
-}  // namespace kinegraph::maximal
+}  // namespace kinegraph::maximal::mechanism_test

@@ -2,7 +2,7 @@
 
 #include "kinegraph/mechanics/natural/equation_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::absolute_angle_test {
 namespace {
 
 TEST(AbsoluteAngle, HoldsAlongARigidMotion) {
@@ -22,4 +22,4 @@ TEST(AbsoluteAngle, NeverDegenerates) {
 TEST(AbsoluteAngle, DerivativesAreExact) { expect_exact_derivatives(AbsoluteAngle{}); }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::absolute_angle_test

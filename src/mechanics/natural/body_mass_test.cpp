@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::body_mass_test {
 namespace {
 
 PlanarBody plate() {
@@ -39,4 +39,4 @@ TEST(BodyMass, WeightDoesTheWorkOfTheCentreOfGravity) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::body_mass_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::body_torque_force_test {
 namespace {
 
 TEST(BodyTorqueForce, PowerIsTorqueTimesAngularVelocity) {
@@ -30,4 +30,4 @@ TEST(BodyTorqueForce, IsLinearInThePositions) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::body_torque_force_test

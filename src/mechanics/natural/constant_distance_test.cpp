@@ -2,7 +2,7 @@
 
 #include "kinegraph/mechanics/natural/equation_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::constant_distance_test {
 namespace {
 
 TEST(ConstantDistance, IsSquaredLengthMinusSquaredLength) {
@@ -17,4 +17,4 @@ TEST(ConstantDistance, HoldsAlongARigidMotion) {
 TEST(ConstantDistance, DerivativesAreExact) { expect_exact_derivatives(ConstantDistance{1.3}); }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::constant_distance_test

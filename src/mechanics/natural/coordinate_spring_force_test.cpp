@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::coordinate_spring_force_test {
 namespace {
 
 TEST(CoordinateSpringForce, IsLinear) {
@@ -14,4 +14,4 @@ TEST(CoordinateSpringForce, IsLinear) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::coordinate_spring_force_test

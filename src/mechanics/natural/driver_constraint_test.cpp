@@ -3,7 +3,7 @@
 #include "kinegraph/mechanics/natural/equation_test.hpp"
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::driver_constraint_test {
 namespace {
 
 TEST(DriverConstraint, FollowsItsLawAtAllThreeLevels) {
@@ -18,4 +18,4 @@ TEST(DriverConstraint, FollowsItsLawAtAllThreeLevels) {
 TEST(DriverConstraint, DerivativesAreExact) { expect_exact_derivatives(DriverConstraint{Law(0.3)}); }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::driver_constraint_test

@@ -5,7 +5,7 @@
 #include "kinegraph/mechanics/natural/models_test.hpp"
 #include "kinegraph/mechanics/natural/reactions.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::pins_test {
 namespace {
 
 /// What files call a pin must be what the columns of its forces are called.
@@ -32,4 +32,4 @@ TEST(Pins, AreNamedAsReactions) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::pins_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::point_load_force_test {
 namespace {
 
 TEST(PointLoadForce, FollowsItsLaws) {
@@ -14,4 +14,4 @@ TEST(PointLoadForce, FollowsItsLaws) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::point_load_force_test

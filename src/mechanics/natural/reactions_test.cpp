@@ -11,7 +11,7 @@
 #include "kinegraph/mechanics/natural/models_test.hpp"
 #include "test/shared.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::reactions_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -442,4 +442,4 @@ TEST(Reactions, BalanceWithARedundantBar) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::reactions_test

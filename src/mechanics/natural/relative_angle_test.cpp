@@ -2,7 +2,7 @@
 
 #include "kinegraph/mechanics/natural/equation_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::relative_angle_test {
 namespace {
 
 TEST(RelativeAngle, HoldsBetweenTwoMovingBodies) {
@@ -23,4 +23,4 @@ TEST(RelativeAngle, IsPositiveCounterclockwise) {
 TEST(RelativeAngle, DerivativesAreExact) { expect_exact_derivatives(RelativeAngle{}); }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::relative_angle_test

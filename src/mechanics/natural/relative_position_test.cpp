@@ -2,7 +2,7 @@
 
 #include "kinegraph/mechanics/natural/equation_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::relative_position_test {
 namespace {
 
 TEST(RelativePosition, HoldsWhenThePointMovesAlongAndAcrossTheLine) {
@@ -15,4 +15,4 @@ TEST(RelativePosition, HoldsWhenThePointMovesAlongAndAcrossTheLine) {
 TEST(RelativePosition, DerivativesAreExact) { expect_exact_derivatives(RelativePosition{0.7}); }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::relative_position_test

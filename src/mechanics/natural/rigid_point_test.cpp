@@ -2,7 +2,7 @@
 
 #include "kinegraph/mechanics/natural/equation_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::rigid_point_test {
 namespace {
 
 TEST(RigidPoint, BothRowsHoldAlongARigidMotion) {
@@ -22,4 +22,4 @@ TEST(RigidPoint, MirroredPointViolatesIt) {
 TEST(RigidPoint, DerivativesAreExact) { expect_exact_derivatives(RigidPoint{0.3, -0.8}); }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::rigid_point_test

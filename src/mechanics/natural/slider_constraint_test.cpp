@@ -2,7 +2,7 @@
 
 #include "kinegraph/mechanics/natural/equation_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::slider_constraint_test {
 namespace {
 
 TEST(SliderConstraint, IsTwiceTheAreaOfTheTriangle) {
@@ -18,4 +18,4 @@ TEST(SliderConstraint, HoldsWhenThePointSlidesOnAMovingLine) {
 TEST(SliderConstraint, DerivativesAreExact) { expect_exact_derivatives(SliderConstraint{}); }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::slider_constraint_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::spring_force_test {
 namespace {
 
 using Local = SpringForce::Local;
@@ -57,4 +57,4 @@ TEST(SpringForce, StaysFiniteWhereItsEndsMeet) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::spring_force_test

@@ -22,7 +22,7 @@ std::atomic<long> allocations = 0;
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::system_allocation_test {
 namespace {
 
 TEST(System, EvaluationAllocatesNothing) {
@@ -45,4 +45,4 @@ TEST(System, EvaluationAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::system_allocation_test

@@ -8,7 +8,7 @@
 
 #include "kinegraph/mechanics/natural/models_test.hpp"
 
-namespace kinegraph::natural {
+namespace kinegraph::natural::system_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -387,4 +387,4 @@ TEST(System, GravityIsTheModels) {
 }
 
 }  // namespace
-}  // namespace kinegraph::natural
+}  // namespace kinegraph::natural::system_test

@@ -5,7 +5,7 @@
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::chain_motion_test {
 namespace {
 
 struct Moving {
@@ -81,4 +81,4 @@ TEST(ChainMotion, DerivativesMatchDifferences) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::chain_motion_test

@@ -7,7 +7,7 @@
 
 #include "kinegraph/mechanics/screw/separation.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::convex_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -170,4 +170,4 @@ TEST(Convex, NearestPointsTellTheDerivativeOfEveryPair) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::convex_test

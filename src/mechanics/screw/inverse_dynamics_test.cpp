@@ -7,7 +7,7 @@
 #include "kinegraph/mechanics/screw/mass_matrix.hpp"
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::inverse_dynamics_test {
 namespace {
 
 const std::vector<JointType> kConstant{JointType::revolute, JointType::prismatic,   JointType::screw,
@@ -189,4 +189,4 @@ TEST(InverseDynamics, SaysWhichJointItCannotTreat) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::inverse_dynamics_test

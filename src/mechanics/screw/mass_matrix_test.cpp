@@ -6,7 +6,7 @@
 
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::mass_matrix_test {
 namespace {
 
 Link link(const std::string& name, double mass) {
@@ -66,4 +66,4 @@ TEST(MassMatrix, GivesTheKineticEnergy) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::mass_matrix_test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::separation_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -123,4 +123,4 @@ TEST(Separation, TheSmoothOneHasNoKinkAtParallelCapsules) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::separation_test

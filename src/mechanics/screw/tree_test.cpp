@@ -4,7 +4,7 @@
 #include "kinegraph/mechanics/screw/motion.hpp"
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::tree_test {
 namespace {
 
 std::shared_ptr<const Tree> tree_of(const Robot& robot) { return *Tree::make(robot); }
@@ -224,4 +224,4 @@ TEST(Motion, BiasIsTheRateOfTheTwistAtConstantRates) {
 }
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::tree_test

@@ -3,7 +3,7 @@
 #include "kinegraph/mechanics/maximal/mechanisms_test.hpp"
 #include "kinegraph/mechanics/sensor/sensors_test.hpp"
 
-namespace kinegraph::sensor {
+namespace kinegraph::sensor::maximal_observer_test {
 namespace {
 
 using maximal::Mechanism;
@@ -84,4 +84,4 @@ TEST(MaximalObserver, DerivativesAreThoseOfDifferences) {
 }
 
 }  // namespace
-}  // namespace kinegraph::sensor
+}  // namespace kinegraph::sensor::maximal_observer_test

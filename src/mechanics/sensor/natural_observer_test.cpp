@@ -9,7 +9,7 @@
 #include "kinegraph/mechanics/sensor/list.hpp"
 #include "kinegraph/mechanics/sensor/sensors_test.hpp"
 
-namespace kinegraph::sensor {
+namespace kinegraph::sensor::natural_observer_test {
 namespace {
 
 using natural::System;
@@ -192,4 +192,4 @@ TEST(NaturalObserver, NamesALoadCellWithoutAForce) {
 }
 
 }  // namespace
-}  // namespace kinegraph::sensor
+}  // namespace kinegraph::sensor::natural_observer_test

@@ -10,7 +10,7 @@
 #include "kinegraph/mechanics/natural/models_test.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 
-namespace kinegraph::sensor {
+namespace kinegraph::sensor::planar_as_robot_test {
 namespace {
 
 using natural::System;
@@ -94,4 +94,4 @@ TEST(PlanarAsRobot, SliderCrankReadsTheSame) {
 }
 
 }  // namespace
-}  // namespace kinegraph::sensor
+}  // namespace kinegraph::sensor::planar_as_robot_test

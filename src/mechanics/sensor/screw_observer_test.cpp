@@ -7,7 +7,7 @@
 #include "kinegraph/mechanics/screw/robots_test.hpp"
 #include "kinegraph/mechanics/sensor/sensors_test.hpp"
 
-namespace kinegraph::sensor {
+namespace kinegraph::sensor::screw_observer_test {
 namespace {
 
 using screw::RandomRobot;
@@ -212,4 +212,4 @@ TEST(ScrewObserver, NamesALoadCellWithoutAJoint) {
 }
 
 }  // namespace
-}  // namespace kinegraph::sensor
+}  // namespace kinegraph::sensor::screw_observer_test

@@ -4,7 +4,7 @@
 
 #include "kinegraph/mechanics/screw/joint/list.hpp"
 
-namespace kinegraph::screw {
+namespace kinegraph::screw::joint_test {
 namespace {
 
 constexpr JointType kTypes[] = {JointType::fixed, JointType::revolute,  JointType::continuous,  JointType::prismatic,
@@ -84,4 +84,4 @@ INSTANTIATE_TEST_SUITE_P(Types, EveryJoint, testing::ValuesIn(kTypes),
                          [](const auto& info) { return std::string(to_string(info.param)); });
 
 }  // namespace
-}  // namespace kinegraph::screw
+}  // namespace kinegraph::screw::joint_test
