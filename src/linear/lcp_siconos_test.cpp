@@ -25,11 +25,11 @@ bool siconos(Problem p, VectorXd& z) {
   VectorXd w = z;
   NumericsMatrix* matrix = NM_create_from_data(NM_DENSE, n, n, p.M.data());
   LinearComplementarityProblem problem{n, matrix, p.q.data()};
-  SolverOptions* options = solver_options_create(SICONOS_LCP_LEMKE);
+  // Made once and kept: solver_options_delete of Siconos 4.4 leaves the struct itself behind.
+  static SolverOptions* const options = solver_options_create(SICONOS_LCP_LEMKE);
   options->iparam[SICONOS_IPARAM_MAX_ITER] = 10000;
   int info = -1;
   lcp_lexicolemke(&problem, z.data(), w.data(), &info, options);
-  solver_options_delete(options);
   matrix->matrix0 = nullptr;  // ours
   NM_clear(matrix);
   free(matrix);

@@ -21,7 +21,7 @@ RankReport rank_of(const MatrixXd& a, std::vector<double> residual = {}) {
 }
 
 int svd_rank(const MatrixXd& a) {
-  return a.size() == 0 ? 0 : static_cast<int>((a.bdcSvd().singularValues().array() > 1e-9).count());
+  return a.size() == 0 ? 0 : static_cast<int>((Eigen::JacobiSVD<MatrixXd>(a).singularValues().array() > 1e-9).count());
 }
 
 TEST(Rank, AgreesWithSingularValues) {
