@@ -45,15 +45,21 @@ Eigen::VectorXd vector(const json& numbers, const std::vector<int>& at) {
 
 Eigen::MatrixXd symmetric(const json& upper_triangle, const std::vector<int>& at) {
   const int n = static_cast<int>(at.size());
-  Eigen::MatrixXd theirs(n, n), ours(n, n);
+  Eigen::MatrixXd theirs(n, n);
   int next = 0;
   for (int i = 0; i < n; ++i) {
     for (int j = i; j < n; ++j) theirs(i, j) = theirs(j, i) = upper_triangle.at(next++).get<double>();
   }
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) ours(i, j) = theirs(at[i], at[j]);
-  }
-  return ours;
+  return theirs(at, at);
+}
+
+/// Row by row.
+Eigen::MatrixXd square(const json& numbers, const std::vector<int>& at) {
+  const std::vector<double> all = numbers.get<std::vector<double>>();
+  const int n = static_cast<int>(at.size());
+  if (static_cast<int>(all.size()) != n * n) throw std::runtime_error("golden: a matrix of another size");
+  const Eigen::MatrixXd theirs = Eigen::Map<const Eigen::MatrixXd>(all.data(), n, n).transpose();
+  return theirs(at, at);
 }
 
 GoldenState state(const json& file, const std::vector<int>& q_at, const std::vector<int>& v_at) {
@@ -93,6 +99,10 @@ Golden read_golden(const std::string& name) {
   const auto q_at = places(golden.tree->position_names(), file.at("positions"));
   const auto v_at = places(golden.tree->velocity_names(), file.at("velocities"));
   for (const json& one : file.at("states")) golden.states.push_back(state(one, q_at, v_at));
+  for (const json& one : file.value("derivatives", json::array())) {
+    const auto matrix = [&](const char* name) { return square(one.at(name), v_at); };
+    golden.derivatives.push_back({matrix("tau_q"), matrix("tau_v"), matrix("a_q"), matrix("a_v"), matrix("a_tau")});
+  }
   return golden;
 }
 

@@ -17,9 +17,15 @@ struct GoldenState {
   std::vector<Eigen::VectorXd> x, Mx;        // of large ones: M times some vectors
 };
 
+/// Derivatives at one of them, of torques at (q, v, a) and of accelerations at (q, v, tau).
+struct GoldenDerivatives {
+  Eigen::MatrixXd tau_q, tau_v, a_q, a_v, a_tau;
+};
+
 struct Golden {
   std::shared_ptr<const screw::Tree> tree;  ///< null if the model is absent
   std::vector<GoldenState> states;
+  std::vector<GoldenDerivatives> derivatives;  ///< of the first states; of some robots none
 };
 
 /// test/golden/<name>.json and its model, joined by the names of columns. Throws if columns differ.

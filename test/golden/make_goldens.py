@@ -23,6 +23,12 @@ Per state: q, v, a, tau (given, of order one, q within the limits), and
   Mx       instead of M where there are more than 40 freedoms: M(q) times each of the vectors
            x(k, i) = cos((i + 1) (k + 1)), k = 0, 1, 2, i counting velocities; by rnea(q, 0, x) - rnea(q, 0, 0)
 
+Of the first states of the robots in DERIVATIVES, row by row: dtau/dq along the freedoms ("tau_q"), dtau/dv ("tau_v") at
+(q, v, a) by pinocchio.computeRNEADerivatives; da/dq, da/dv and da/dtau ("a_q", "a_v", "a_tau") at (q, v, tau) by
+pinocchio.computeABADerivatives. Both programs turn and move a floating base along its own axes, so only the order of
+rows and columns differs. With mimic joints, of which Pinocchio's derivatives know nothing, by those of the model with
+all joints free: v = G w, hence dtau/dw = G^T (dtau/dv) G, and da/dq = -M^-1 dtau/dq at the acceleration found.
+
 Gravity is 9.81 m/s^2 along -z. Pinocchio's algorithms know no damping, friction or springs: these are left out.
 
 A joint that mimics another has no column: Pinocchio reads the file with mimic=True, its rnea then gives the leader's
@@ -46,6 +52,8 @@ SHARED = ROOT.parent / "shared" / "models"
 STATES = 20
 SEED = 20240  # of every model, so that one can be made anew without the others
 FULL_MATRIX = 40
+DERIVATIVES = ("arm7", "quadruped", "puma560", "iiwa14", "panda", "ur5", "solo12")
+DERIVED_STATES = 2
 
 # name: (folder, path, floating)
 MODELS = {
@@ -65,7 +73,7 @@ MODELS = {
 }
 
 
-def read_model(path, floating):
+def read_model(path, floating, mimic=True):
     root = ElementTree.fromstring(path.read_text(encoding="utf-8-sig"))
     for joint in root.iter("joint"):
         if joint.get("type") in ("revolute", "prismatic") and joint.find("limit") is None:
@@ -74,7 +82,7 @@ def read_model(path, floating):
     if floating:
         model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer(), "base")
     else:
-        model = pin.buildModelFromXML(text, mimic=True)
+        model = pin.buildModelFromXML(text, mimic=mimic)
     for joint, armature in rotors(root):
         model.armature[model.joints[model.getJointId(joint)].idx_v] = armature
     return model
@@ -181,6 +189,55 @@ def state(model, data, columns, rng):
     return answer
 
 
+def followers(model, free):
+    """G and o: velocities of `free`, the model with all joints free, are G v; its positions, G q + o."""
+    G, o = np.zeros((free.nv, model.nv)), np.zeros(free.nv)
+    for i in range(1, model.njoints):
+        name, joint = model.names[i], model.joints[i]
+        row = free.joints[free.getJointId(name)].idx_v
+        G[row, joint.idx_v] = 1
+        if "Mimic" in joint.shortname():
+            mimic = joint.extract()
+            G[row, joint.idx_v], o[row] = mimic.scaling, mimic.offset
+    return G, o
+
+
+def derivatives(model, free, columns, one):
+    """One state's answers, in our order of rows and columns."""
+    v, a, tau, aba = (columns.theirs(np.array(one[k])) for k in ("v", "a", "tau", "aba"))
+    q = np.zeros(model.nq)
+    for at, kind, x in zip(columns.q_at, columns.kind, one["q"]):
+        if kind == "angle":
+            q[at], q[at + 1] = np.cos(x), np.sin(x)
+        else:
+            q[at] = x
+    if columns.mimic:
+        assert free.nq == free.nv
+        G, o = followers(model, free)
+        data = free.createData()
+
+        def inverse(a):
+            pin.computeRNEADerivatives(free, data, G @ q + o, G @ v, G @ a)
+            M = np.triu(data.M)
+            return [G.T @ X @ G for X in (data.dtau_dq, data.dtau_dv, M + np.triu(M, 1).T)]
+
+        tau_q, tau_v, _ = inverse(a)
+        at_q, at_v, M = inverse(aba)
+        a_tau = np.linalg.inv(M)
+        a_q, a_v = -a_tau @ at_q, -a_tau @ at_v
+    else:
+        data = model.createData()
+        pin.computeRNEADerivatives(model, data, q, v, a)
+        tau_q, tau_v = data.dtau_dq.copy(), data.dtau_dv.copy()
+        pin.computeABADerivatives(model, data, q, v, tau)
+        a_q, a_v = data.ddq_dq.copy(), data.ddq_dv.copy()
+        a_tau = np.triu(data.Minv)
+        a_tau = a_tau + np.triu(a_tau, 1).T
+    order = np.ix_(columns.v_at, columns.v_at)
+    found = {"tau_q": tau_q, "tau_v": tau_v, "a_q": a_q, "a_v": a_v, "a_tau": a_tau}
+    return {name: rounded(X[order].ravel()) for name, X in found.items()}
+
+
 def main(names):
     for name in names or MODELS:
         folder, path, floating = MODELS[name]
@@ -201,6 +258,9 @@ def main(names):
             "velocities": columns.velocities,
             "states": [state(model, data, columns, rng) for _ in range(STATES)],
         }
+        if name in DERIVATIVES:
+            free = read_model(folder / path, floating, mimic=False)
+            golden["derivatives"] = [derivatives(model, free, columns, one) for one in golden["states"][:DERIVED_STATES]]
         file = HERE / f"{name}.json"
         lines = json.dumps(golden, separators=(",", ":")).replace('{"q":', '\n{"q":')
         file.write_text(lines + "\n")
