@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,16 +29,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Products and sums in one operation, which g++ does by itself; eight doubles in one vector where there are such,
-/// which clang++ else splits.
-const std::vector<std::string> kFlags = {"-std=c++17",
-                                         "-O2",
-                                         "-march=native",
-                                         "-ffp-contract=fast",
-#if defined(__x86_64__)
-                                         "-mprefer-vector-width=512",
-#endif
-                                         "-fPIC",
-                                         "-shared"};
+/// which clang++ else splits: only compilers for x86-64 know that word.
+std::vector<std::string> flags() {
+  std::vector<std::string> words{"-std=c++17", "-O2", "-march=native", "-ffp-contract=fast", "-fPIC", "-shared"};
+  utsname machine{};
+  if (uname(&machine) == 0 && std::string(machine.machine) == "x86_64") {
+    words.emplace_back("-mprefer-vector-width=512");
+  }
+  return words;
+}
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -179,7 +179,7 @@ Result<std::monostate> compile(const std::string& compiler, const std::string& s
     return static_cast<bool>(std::ofstream(code, std::ios::binary) << text << std::flush);
   };
   std::vector<std::string> command{compiler};
-  command.insert(command.end(), kFlags.begin(), kFlags.end());
+  for (const std::string& flag : flags()) command.push_back(flag);
   command.insert(command.end(), {"-o", library.string(), code.string()});
   Result<std::monostate> done = std::monostate{};
   std::error_code error;
@@ -218,7 +218,7 @@ Result<std::shared_ptr<const Compiled>> Compiled::make(const Program& program, i
   if (!folder) return folder.failure();
   const std::string source = source_of(program, lanes);
   std::string key = compiler + "\n" + processor();
-  for (const std::string& flag : kFlags) key += flag + " ";
+  for (const std::string& flag : flags()) key += flag + " ";
   key += source;
   const fs::path stem = *folder / fmt::format("{:016x}{:016x}", checksum(key), checksum(key, 0x100000001b3));
 
