@@ -6,6 +6,10 @@ file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/include/kinegraph S
 # What our own compilations use and no user of the libraries ever sees.
 add_library(kinegraph_options INTERFACE)
 target_compile_options(kinegraph_options INTERFACE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ collects its garbage less often: a sixth less time for a fifth more memory (1.6 GB for the largest unit).
+  target_compile_options(kinegraph_options INTERFACE --param=ggc-min-heapsize=524288 --param=ggc-min-expand=200)
+endif()
 if(KINEGRAPH_NATIVE)
   target_compile_options(kinegraph_options INTERFACE -march=native)
 endif()
