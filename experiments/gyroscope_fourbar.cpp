@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
-#include <time.h>
 
 #include <cmath>
 #include <fstream>
@@ -11,19 +10,14 @@
 #include "bench/clock.hpp"
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/cell_particles.hpp"
+#include "kinegraph/filter/natural_plant.hpp"
 #include "kinegraph/io/model_file.hpp"
+#include "kinegraph/task/compiled_packets.hpp"
 
 namespace kinegraph::experiments {
 namespace {
 
-using bench::require;
-
-/// Of this thread.
-double thread_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+using bench::require, bench::thread_seconds;
 
 int crank_of(filter::Plant& plant) {
   for (int i = 0; i < plant.velocities(); ++i) {
@@ -36,6 +30,14 @@ task::Branches branches_of(const Model& model) {
   task::BranchOptions options;
   options.coordinate = "theta";
   return require(task::find_branches(model, options), "branches");
+}
+
+/// Particles by generated code; without a compiler they stay with the kernels that serve every machine.
+void compile(const task::Machine& machine) {
+  auto& plant = dynamic_cast<filter::NaturalPlant&>(machine.plant());
+  const auto code =
+      task::CompiledPackets::make(machine.model, plant.system(), plant.packets().program(), machine.independent, {});
+  if (code) plant.packets().use(*code);
 }
 
 /// The crank turned by an angle, in steps of a degree, so that the branch is kept.
@@ -92,6 +94,7 @@ Tracker::Tracker(const Model& assumed, const TrackSettings& settings) : settings
   machine.process = {{"theta", settings.density}};
   machine.integrator = settings.integrator;
   machine_ = require(task::make_machine(assumed, machine), "machine");
+  if (settings.compiled) compile(machine_);
   crank_ = crank_of(machine_.plant());
   const task::Branches branches = branches_of(assumed);
   count_ = branches.count();

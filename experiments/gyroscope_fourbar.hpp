@@ -36,6 +36,9 @@ struct TrackSettings {
   /// 0: for points.
   int cells = 36;
   std::string integrator = "rk4";
+  /// The particles move by code that is generated for the machine and compiled here, where there is a compiler: the
+  /// same numbers, to rounding.
+  bool compiled = true;
 };
 
 struct Track {

@@ -37,15 +37,23 @@ class KnownStart {
     double mean_nees = 0;
     double inside = 0;  ///< share of the steps at which it is within the 95 % band
     double converged = 0;
-    double step_us = 0;
+    double step_us = 0;  ///< processor time, of the first kTimed logs, which run one after the other
   };
+  static constexpr int kTimed = 10;
   Verdict judge(const Contestant& contestant) const;
   /// Of the mean NEES over the seeds.
   double band_low() const { return low_; }
   double band_high() const { return high_; }
 
  private:
+  struct Run {
+    std::vector<double> nees;  // per step, per number of the state
+    double squares = 0, seconds = 0;
+    long count = 0;
+    bool converged = false;
+  };
   Log make_log(int seed) const;
+  Run run(const Contestant& contestant, const Log& log) const;
 
   int steps_, crank_ = 0;
   double low_ = 0, high_ = 0;

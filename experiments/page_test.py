@@ -88,6 +88,18 @@ class Page(unittest.TestCase):
         self.assertGreater(runs["busy"]["cpu_s"], runs["good"]["cpu_s"])
         self.assertLess(runs["busy"]["cpu_s"], runs["busy"]["seconds"] + 0.1)
 
+    def test_the_longest_runs_first(self):
+        for name in ("good", "short", "long"):
+            self.program(name, f"echo {name} >> order; cp good.json out/experiments/{name}.json")
+        (self.root / "good.json").write_text(GOOD)
+        folder = self.root / "out/experiments"
+        folder.mkdir(parents=True)
+        (folder / "runs.json").write_text(json.dumps(
+            [{"name": name, "cpu_s": cpu, "seconds": cpu, "quick": False, "state": "done", "why": ""}
+             for name, cpu in (("short", 1), ("long", 9), ("good", 3))]))
+        self.run_all("./short", "./good", "./long", "--jobs", "1")
+        self.assertEqual((self.root / "order").read_text().split(), ["long", "good", "short"])
+
     def test_a_quick_look_says_so(self):
         self.program("told", 'test -n "$KINEGRAPH_QUICK" && cp good.json out/experiments/told.json')
         (self.root / "good.json").write_text(GOOD)

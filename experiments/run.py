@@ -3,8 +3,8 @@
 
     run.py [--jobs N] [--quick] [--only NAME]... PROGRAM... [--alone PROGRAM...]
 
-Programs run N at a time; those after --alone one after the other, at the end: they measure time. Each says what it
-does in OUT/NAME.log and leaves its record in OUT/NAME.json. One that fails does not end the others: the page is written
+Programs run N at a time, the longest first; those after --alone one after the other, at the end: they measure time.
+Each says what it does in OUT/NAME.log and leaves its record in OUT/NAME.json. One that fails does not end the others: the page is written
 whatever happens, and the exit status is 1 if a program failed.
 """
 
@@ -31,6 +31,14 @@ FOLDER = pathlib.Path("out/experiments")
 ROUGH_CPU_S = {"model_errors": 710, "branch_tracking": 130, "estimators": 80, "friction_prototype": 75,
                "furuta_records": 80, "pendulum_records": 50, "furuta_swing_up": 35, "furuta_sweeps": 30,
                "quadruped_hexagon": 150, "arm_outliers": 25}
+
+
+def expected(program, kept, field):
+    """Seconds that a program takes: as last time here, else roughly."""
+    name = pathlib.Path(program).name
+    last = kept.get(name, {})
+    known = last.get(field) if last.get("quick", False) == is_quick() else None
+    return known or ROUGH_CPU_S.get(name, 5)
 
 
 def last_line(log):
@@ -86,17 +94,12 @@ def read_runs(file):
 
 
 class Progress:
-    """What is done, what runs, and how long the rest takes: by the processor time that each took last time here, else
-    by a rough figure."""
+    """What is done, what runs, and how long the rest takes: by the time that each took last time here, else by a rough
+    figure."""
 
     def __init__(self, together, alone, jobs, kept):
-        self.left_together, self.left_alone = {}, {}
-        for programs, left in ((together, self.left_together), (alone, self.left_alone)):
-            for program in programs:
-                name = pathlib.Path(program).name
-                last = kept.get(name, {})
-                known = last.get("cpu_s") if last.get("quick", False) == is_quick() else None
-                left[name] = known or ROUGH_CPU_S.get(name, 5)
+        self.left_together = {pathlib.Path(p).name: expected(p, kept, "cpu_s") for p in together}
+        self.left_alone = {pathlib.Path(p).name: expected(p, kept, "seconds") for p in alone}
         self.jobs, self.all, self.done = max(1, jobs), len(together) + len(alone), 0
         self.begin, self.expected = time.monotonic(), self.left()
         print(f"{self.all} program{'s' * (self.all != 1)}, about {minutes(self.expected)}", flush=True)
@@ -146,6 +149,7 @@ def main():
     kept_file = FOLDER / "runs.json"
     kept = read_runs(kept_file)
     wanted = [p for p in options.programs if not options.only or pathlib.Path(p).name in options.only]
+    wanted.sort(key=lambda p: expected(p, kept, "cpu_s"), reverse=True)  # so that none is left alone at the end
     alone = [p for p in options.alone if not options.only or pathlib.Path(p).name in options.only]
     begin, outcomes = time.monotonic(), dict(kept) if options.only else {}
     progress = Progress(wanted, alone, options.jobs, kept)

@@ -1,9 +1,11 @@
 // (002, section 4.8): thirteen parameters of a Furuta pendulum from a swing-up of 40 s, and open-loop replays of the
 // models fitted with different weights κ (its Fig. 5).
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "bench/clock.hpp"
 #include "experiments/maximal_recording.hpp"
@@ -36,16 +38,31 @@ const std::vector<std::pair<const char*, double>> kStarts = {
     {"pendulum.iyy", 0.01}, {"pendulum.izz", 0.01}, {"theta1.viscous", 1e-4}, {"theta2.viscous", 1e-4},
     {"theta1.dry", 1e-4},   {"theta2.dry", 1e-4},   {"theta1.gain", 0.1}};
 
+using Fitted = std::vector<std::optional<Result<task::IdentifyResult>>>;
+
+/// A fit with each value of an option, on all cores: what is timed comes before.
+Fitted fit_each(const std::vector<double>& at, double task::IdentifyOptions::*option,
+                const task::IdentifyOptions& options, const Model& guess, const Trajectory& recording) {
+  Fitted all(at.size());
+  tbb::parallel_for(std::size_t{0}, at.size(), [&](std::size_t i) {
+    task::IdentifyOptions own = options;
+    own.*option = at[i];
+    all[i] = task::identify(guess, {recording}, {}, own);
+  });
+  return all;
+}
+
 /// (002, Fig. 4): what is fitted, and the error that is left, over an option.
 void sweep(Record& page, const std::string& label, const std::vector<double>& at, double task::IdentifyOptions::*option,
-           task::IdentifyOptions options, const Model& guess, const Trajectory& recording) {
+           const task::IdentifyOptions& options, const Model& guess, const Trajectory& recording) {
   report::Plot values{
       "Fitted over true inertia", label, "fitted / true", {{"J_Byy", {}, {}}, {"J_Azz + J_Bxx", {}, {}}}};
   report::Plot errors{"Error of the readings", label, "RMS in rad", {{"θ₁", {}, {}}, {"θ₂", {}, {}}}};
   values.log_x = errors.log_x = errors.log_y = true;
-  for (const double x : at) {
-    options.*option = x;
-    const auto fitted = task::identify(guess, {recording}, {}, options);
+  const Fitted all = fit_each(at, option, options, guess, recording);
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    const double x = at[k];
+    const auto& fitted = *all[k];
     if (!fitted) continue;
     const auto value = [&](const std::string& name) {
       for (const auto& q : fitted->summary.quantities) {
@@ -83,11 +100,13 @@ void draw_replays(Record& page, const task::IdentifyOptions& options, const Mode
   errors.log_y = true;
   const report::Curve truth = until(curve("recorded", recording, "theta2.q"), kShown);
   motions.curves.push_back(truth);
-  for (const double kappa : {1.0, 10.0, 1000.0, 10000.0}) {
-    task::IdentifyOptions weighed = options;
-    weighed.kappa = kappa;
-    weighed.keep = true;
-    const auto fitted = task::identify(guess, {recording}, {}, weighed);
+  const std::vector<double> kappas = {1, 10, 1000, 10000};
+  task::IdentifyOptions kept = options;
+  kept.keep = true;
+  const Fitted all = fit_each(kappas, &task::IdentifyOptions::kappa, kept, guess, recording);
+  for (std::size_t k = 0; k < kappas.size(); ++k) {
+    const double kappa = kappas[k];
+    const auto& fitted = *all[k];
     if (!fitted || fitted->summary.checks.empty()) continue;
     const std::string label = fmt::format("κ = {:g}", kappa);
     const report::Curve motion = until(curve(label, fitted->summary.checks[0].motion, "theta2.q"), kShown);
