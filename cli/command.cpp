@@ -88,13 +88,15 @@ std::string name_of(const CLI::Option& option) {
 constexpr std::array<std::string_view, 7> kOutputs = {"out",  "json",        "report", "sensors",
                                                       "save", "innovations", "motion"};
 
+/// Where an option stands in kOutputs; its end: it names no file to be written.
+const std::string_view* place_of_output(std::string_view verb, std::string_view option) {
+  const bool read = option == "motion" && verb != "plan";
+  return read ? kOutputs.end() : std::find(kOutputs.begin(), kOutputs.end(), option);
+}
+
 /// The options of a verb that name a file to be written, in the order of kOutputs; or those that do not.
 std::vector<const CLI::Option*> given_files(const CLI::App& app, const Verb& verb, bool written) {
-  const auto place = [&](const CLI::Option* option) {
-    const std::string name = name_of(*option);
-    const bool read = name == "motion" && verb.name() != "plan";
-    return read ? kOutputs.end() : std::find(kOutputs.begin(), kOutputs.end(), name);
-  };
+  const auto place = [&](const CLI::Option* option) { return place_of_output(verb.name(), name_of(*option)); };
   std::vector<const CLI::Option*> given;
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0 && (place(option) != kOutputs.end()) == written) given.push_back(option);
@@ -243,6 +245,10 @@ std::unique_ptr<Verb> find_verb(const std::string& name) {
     if (auto verb = make(); verb->name() == name) return verb;
   }
   return nullptr;
+}
+
+bool writes_file(std::string_view verb, std::string_view option) {
+  return place_of_output(verb, option) != kOutputs.end();
 }
 
 std::vector<std::string> verb_names() {

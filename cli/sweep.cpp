@@ -325,15 +325,16 @@ Done Sweep::run() {
   if (common_.threads.empty() && !ranks_)
     threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 
-  const Result<ensemble::Study> study = ensemble::read_study(common_.model);
-  Failure faults = study ? check_study(*study) : study.failure();
+  const Result<ensemble::StudyDraft> draft = ensemble::read_study(common_.model);
+  Failure faults = draft ? check_study(*draft) : draft.failure();
   const bool sound = faults.diagnostics.empty();
-  if (ranks_ && ranks_->rank() > 0) return help(sound ? *study : ensemble::Study{}, sound);
+  const ensemble::Study study = sound ? draft->study : ensemble::Study{};
+  if (ranks_ && ranks_->rank() > 0) return help(study, sound);
   std::optional<SweepCases> cases;
-  if (sound) cases.emplace(*study, options_of(*find_verb(study->verb.text)));
+  if (sound) cases.emplace(study, options_of(*find_verb(study.verb.text)));
   Done done = !sound                     ? Done(std::move(faults))
-              : paths_ || !case_.empty() ? show(*study, *cases)
-                                         : run_checked(*study, *cases);
+              : paths_ || !case_.empty() ? show(study, *cases)
+                                         : run_checked(study, *cases);
   if (ranks_) ensemble::dismiss(*ranks_);  // there was no sweep
   return done;
 }

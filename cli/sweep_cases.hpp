@@ -5,6 +5,7 @@
 
 #include "kinegraph/ensemble/design.hpp"
 #include "kinegraph/ensemble/outcome.hpp"
+#include "kinegraph/ensemble/study_file.hpp"
 #include "verb.hpp"
 
 namespace kinegraph::cli {
@@ -49,9 +50,10 @@ std::string beside_study(const ensemble::Study& study, const std::string& path);
 /// Verbs that a study may ask: those that give a summary.
 std::vector<std::string> sweepable_verbs();
 
-/// Everything that can be wrong with a study before a case is run: the verb, its options, the numbers of the model that
-/// are set. All faults at once, with their places.
-Failure check_study(const ensemble::Study& study);
+/// Everything that can be wrong with a study: what its reader found, the verb, its options, the numbers of the model
+/// that are set. All faults at once, with their places. Where there are some, what is sound is tried once, so that
+/// wrong outputs and values of options are told in the same round.
+Failure check_study(const ensemble::StudyDraft& draft);
 
 /// Runs some cases to see whether the outputs exist and the options are sound; `outcomes` are theirs.
 struct Probe {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "kinegraph/base/names.hpp"
@@ -15,30 +16,100 @@ namespace {
 using ensemble::Study;
 
 /// Options that a study cannot give: cases write no files, and the sweep itself has the threads.
-constexpr std::string_view kRefused[] = {"out",  "json",        "report",  "beside",  "threads", "quiet",
-                                         "save", "innovations", "sensors", "verbose", "motion"};
-
 bool refused(const std::string& verb, const std::string& option) {
-  if (option == "motion" && verb != "plan") return false;  // an input elsewhere
-  return std::find(std::begin(kRefused), std::end(kRefused), option) != std::end(kRefused);
+  constexpr std::string_view kOfTheSweep[] = {"beside", "threads", "quiet", "verbose"};
+  return writes_file(verb, option) ||
+         std::find(std::begin(kOfTheSweep), std::end(kOfTheSweep), option) != std::end(kOfTheSweep);
+}
+
+/// Faults of options say the option's name first: "step: must be > 0, is -1".
+bool blame_option(const Study& study, Diagnostic& fault) {
+  for (const ensemble::FixedOption& option : study.options) {
+    if (!fault.message.starts_with(option.name.text + ":")) continue;
+    fault.where = option.values.empty() ? option.name.where : option.values.front().where;
+    return true;
+  }
+  return false;
+}
+
+void check_outputs(const Study& study, const Embedding& found, Probe& probe) {
+  probe.paths = ensemble::paths_of(found.summary, found.trajectory);
+  for (const ensemble::StudyOutput& output : study.outputs) {
+    const std::string& path = output.path.text;
+    const ensemble::Extracted extracted = ensemble::extract(found.summary, found.trajectory, path);
+    for (const char* clock : {"wall_s", "step_us", "solve_s", "sample_us"}) {
+      if (extracted.found && path == clock) {
+        probe.warnings.push_back(
+            fmt::format("warning: output {} is a time of this computer: it differs from run to run", quote(path)));
+      }
+    }
+    if (extracted.found) continue;
+    std::string message = extracted.why.empty() ? fmt::format("unknown output {} of {}{}", quote(path), study.verb.text,
+                                                              did_you_mean(path, probe.paths))
+                                                : fmt::format("output {} {}", quote(path), extracted.why);
+    if (extracted.why.empty() && !message.ends_with('?')) message += "; `kinegraph sweep STUDY --paths` lists all";
+    probe.failure.diagnostics.push_back({Severity::error, output.path.where, std::move(message)});
+  }
+}
+
+/// Whether a fault was found at an option or at one of its values.
+bool is_of(const Diagnostic& fault, const ensemble::FixedOption& option) {
+  const auto at = [&](const Location& where) {
+    return where.line == fault.where.line && where.column == fault.where.column;
+  };
+  return at(option.name.where) ||
+         std::any_of(option.values.begin(), option.values.end(), [&](const TaskName& v) { return at(v.where); });
+}
+
+/// What a single case tells of outputs and of the values of options, with the model as its file says: of a study that
+/// is refused anyway. Options that it refuses are told and left out, so that the others and the outputs are still seen.
+/// That something is missing there is no wonder, and not told.
+std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionShape>& shapes) {
+  constexpr std::chrono::seconds kPatience{3};
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  study.vary.clear();
+  study.samples = study.repetitions = 1;
+  std::erase_if(study.options, [](const ensemble::FixedOption& option) { return option.name.text == "set"; });
+  std::vector<Diagnostic> faults;
+  for (bool again = true; again;) {
+    again = false;
+    Embedding found;
+    found.keep_trajectory = true;
+    found.stopped = [end] { return std::chrono::steady_clock::now() > end; };
+    Failure failure;
+    if (!SweepCases(study, shapes).run(0, found, failure)) return faults;
+    if (found.summary.is_object()) {
+      Probe told;
+      check_outputs(study, found, told);
+      faults.insert(faults.end(), told.failure.diagnostics.begin(), told.failure.diagnostics.end());
+    } else if (failure.kind == Failure::Kind::bad_input) {
+      for (Diagnostic& fault : failure.diagnostics) {
+        if (fault.where.line > 0 || !blame_option(study, fault)) continue;
+        faults.push_back(fault);
+        again |= std::erase_if(study.options, [&](const auto& option) { return is_of(fault, option); }) > 0;
+      }
+    }
+  }
+  return faults;
 }
 
 class StudyChecker {
  public:
-  explicit StudyChecker(const Study& study) : study_(study) {}
+  explicit StudyChecker(const ensemble::StudyDraft& draft) : study_(draft.study), faults_(draft.faults) {}
 
   Failure check() {
     const std::vector<std::string> verbs = sweepable_verbs();
-    if (std::find(verbs.begin(), verbs.end(), study_.verb.text) == verbs.end()) {
+    if (!study_.verb.given()) {
+      // Told by the reader.
+    } else if (std::find(verbs.begin(), verbs.end(), study_.verb.text) == verbs.end()) {
       error(study_.verb.where, fmt::format("verb: must be one of {}, is {}{}", fmt::join(verbs, ", "),
                                            quote(study_.verb.text), did_you_mean(study_.verb.text, verbs)));
     } else {
       check_options();
     }
-    check_names();
-    std::stable_sort(faults_.begin(), faults_.end(), [](const Diagnostic& a, const Diagnostic& b) {
-      return std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column);
-    });
+    if (study_.model.given()) check_names();
+    if (!faults_.empty() && !shapes_.empty() && model_read_) try_what_is_sound();
+    ensemble::order_faults(faults_, study_.file);
     return {Failure::Kind::bad_input, std::move(faults_)};
   }
 
@@ -76,6 +147,7 @@ class StudyChecker {
               fmt::format("{}: takes one value; to vary it, say --{} under vary", option.name.text, option.name.text));
       }
       for (const TaskName& value : option.values) check_flag(*shape, value.text, value.where);
+      sound_.push_back(option);
     }
     for (const ensemble::Varied& varied : study_.vary) {
       if (!varied.option) continue;
@@ -89,7 +161,20 @@ class StudyChecker {
       for (std::size_t i = 0; list && i < list->texts.size(); ++i) {
         check_flag(*shape, list->texts[i], varied.name.where);
       }
+      if (list && !list->texts.empty() && !given.contains(varied.name.text)) {
+        sound_.push_back({varied.name, {{list->texts.front(), varied.name.where}}});
+      }
     }
+    std::erase_if(sound_, [&](const ensemble::FixedOption& option) {
+      return std::any_of(faults_.begin(), faults_.end(), [&](const Diagnostic& fault) { return is_of(fault, option); });
+    });
+  }
+
+  /// A case of what is sound.
+  void try_what_is_sound() {
+    Study some = study_;
+    some.options = sound_;
+    for (Diagnostic& fault : faults_of_trial(std::move(some), shapes_)) faults_.push_back(std::move(fault));
   }
 
   void check_flag(const OptionShape& shape, const std::string& value, const Location& where) {
@@ -138,6 +223,7 @@ class StudyChecker {
       if (!varied.option) names.push_back(varied.name);
     }
     const Result<Model> read = model();
+    model_read_ = read.ok();
     if (!read) {
       for (Diagnostic fault : read.failure().diagnostics) {
         if (fault.where.line == 0)
@@ -162,18 +248,10 @@ class StudyChecker {
 
   const Study& study_;
   std::vector<OptionShape> shapes_;
+  std::vector<ensemble::FixedOption> sound_;
+  bool model_read_ = false;
   std::vector<Diagnostic> faults_;
 };
-
-/// Faults of options say the option's name first: "step: must be > 0, is -1".
-bool blame_option(const Study& study, Diagnostic& fault) {
-  for (const ensemble::FixedOption& option : study.options) {
-    if (!fault.message.starts_with(option.name.text + ":")) continue;
-    fault.where = option.values.empty() ? option.name.where : option.values.front().where;
-    return true;
-  }
-  return false;
-}
 
 /// What the first case's failure tells of the study.
 Failure blame(const Study& study, Failure failure) {
@@ -186,33 +264,13 @@ Failure blame(const Study& study, Failure failure) {
   return failure;
 }
 
-void check_outputs(const Study& study, const Embedding& found, Probe& probe) {
-  probe.paths = ensemble::paths_of(found.summary, found.trajectory);
-  for (const ensemble::StudyOutput& output : study.outputs) {
-    const std::string& path = output.path.text;
-    const ensemble::Extracted extracted = ensemble::extract(found.summary, found.trajectory, path);
-    for (const char* clock : {"wall_s", "step_us", "solve_s", "sample_us"}) {
-      if (extracted.found && path == clock) {
-        probe.warnings.push_back(
-            fmt::format("warning: output {} is a time of this computer: it differs from run to run", quote(path)));
-      }
-    }
-    if (extracted.found) continue;
-    std::string message = extracted.why.empty() ? fmt::format("unknown output {} of {}{}", quote(path), study.verb.text,
-                                                              did_you_mean(path, probe.paths))
-                                                : fmt::format("output {} {}", quote(path), extracted.why);
-    if (extracted.why.empty() && !message.ends_with('?')) message += "; `kinegraph sweep STUDY --paths` lists all";
-    probe.failure.diagnostics.push_back({Severity::error, output.path.where, std::move(message)});
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> sweepable_verbs() {
   return {"check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "plan"};
 }
 
-Failure check_study(const Study& study) { return StudyChecker(study).check(); }
+Failure check_study(const ensemble::StudyDraft& draft) { return StudyChecker(draft).check(); }
 
 Probe probe(SweepCases& cases, const Study& study) {
   Probe result{{Failure::Kind::bad_input, {}}, {}, {}, {}};
@@ -240,6 +298,17 @@ Probe probe(SweepCases& cases, const Study& study) {
   }
   if (all_bad) {
     result.failure = blame(study, std::move(first));
+    std::vector<Diagnostic>& faults = result.failure.diagnostics;
+    Study rest = study;
+    const auto refuses = [&](const ensemble::FixedOption& option) {
+      return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_of(fault, option); });
+    };
+    if (std::erase_if(rest.options, refuses) > 0) {
+      for (Diagnostic& fault : faults_of_trial(rest, options_of(*find_verb(study.verb.text)))) {
+        faults.push_back(std::move(fault));
+      }
+      ensemble::order_faults(faults, study.file);
+    }
   } else {
     result.warnings.push_back(
         fmt::format("warning: none of the first {} cases has an answer: whether the outputs exist could not be checked",

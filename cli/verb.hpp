@@ -63,6 +63,8 @@ struct OptionShape {
   std::string type, help, group;  ///< "FILE.csv"; what it is for; "Common to every verb"
 };
 std::vector<OptionShape> options_of(Verb& verb);
+/// Whether an option of a verb names a file that is written: "out".
+bool writes_file(std::string_view verb, std::string_view option);
 
 /// A verb with its arguments as a shell would split them; the answer is left in `in`.
 Done ask(const std::string& verb, std::vector<std::string> arguments, Embedding& in);

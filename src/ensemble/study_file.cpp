@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/ensemble/sobol.hpp"
@@ -325,29 +326,42 @@ class StudyReader {
   bool outputs_given_ = false, vary_faulty_ = false;
 };
 
-}  // namespace
-
-Result<Study> parse_study(const std::string& text, const std::string& file_name) {
+Result<StudyDraft> draft(const std::string& text, const std::string& file_name) {
   const Result<io::YamlTree> tree = io::YamlTree::parse(text, file_name);
   if (!tree) return tree.failure();
-  Study study;
-  study.file = file_name;
-  std::vector<Diagnostic> faults;
-  StudyReader(study, faults).read(tree->root());
-  std::stable_sort(faults.begin(), faults.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column);
-  });
-  io::keep_first_faults(faults, file_name);
-  if (!faults.empty()) return Failure{Failure::Kind::bad_input, std::move(faults)};
-  return study;
+  StudyDraft draft;
+  draft.study.file = file_name;
+  StudyReader(draft.study, draft.faults).read(tree->root());
+  return draft;
 }
 
-Result<Study> read_study(const std::filesystem::path& path) {
+}  // namespace
+
+void order_faults(std::vector<Diagnostic>& faults, const std::string& file_name) {
+  const auto place = [&](const Diagnostic& fault) {
+    return std::tuple(fault.where.file != file_name, fault.where.line, fault.where.column);
+  };
+  std::stable_sort(faults.begin(), faults.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+  io::keep_first_faults(faults, file_name);
+}
+
+Result<Study> parse_study(const std::string& text, const std::string& file_name) {
+  Result<StudyDraft> read = draft(text, file_name);
+  if (!read) return read.failure();
+  if (read->faults.empty()) return std::move(read->study);
+  order_faults(read->faults, file_name);
+  return Failure{Failure::Kind::bad_input, std::move(read->faults)};
+}
+
+Result<StudyDraft> read_study(const std::filesystem::path& path) {
   const Result<std::string> text = io::read_text_file(path, io::YamlTree::kLargestFile);
   if (!text) return text.failure();
-  Result<Study> study = parse_study(*text, path.string());
-  if (study && study->model.given()) study->model.text = (path.parent_path() / study->model.text).string();
-  return study;
+  Result<StudyDraft> read = draft(*text, path.string());
+  if (read && read->study.model.given()) {
+    read->study.model.text = (path.parent_path() / read->study.model.text).string();
+  }
+  return read;
 }
 
 }  // namespace kinegraph::ensemble
