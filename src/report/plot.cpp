@@ -12,8 +12,10 @@ namespace kinegraph::report {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 440;
-constexpr double kLeft = 76, kRight = 24, kTop = 68, kBottom = 58;
-constexpr int kMostPoints = 2000;  ///< per curve: more than pixels
+constexpr double kLeft = 76, kRight = 24, kTop = 68, kBottom = 58;  ///< kLeft, kTop: at least
+constexpr double kLetter = 7.5;                                     ///< about the width of one
+constexpr double kLine = 18;                                        ///< of the legend: height
+constexpr int kMostPoints = 2000;                                   ///< per curve: more than pixels
 // Distinct for most kinds of colour vision, and in grey.
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
 
@@ -39,16 +41,35 @@ struct AxisRange {
   }
 };
 
-/// "−0.5": the digits that tell two ticks apart, with a real minus sign.
-std::string tick_text(double value, double step) {
-  const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
-  std::string text =
-      decimals > 6 || std::abs(value) >= 1e6 ? fmt::format("{:.3g}", value) : fmt::format("{:.{}f}", value, decimals);
-  return text.starts_with('-') ? "−" + text.substr(1) : text;
+/// With a real minus sign, and powers of ten as such: "−2·10⁻⁷" for "-2e-07".
+std::string typeset(const std::string& text) {
+  constexpr const char* kRaised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const std::size_t e = text.find('e');
+  std::string digits = text.substr(0, e);
+  if (digits.starts_with('-')) digits = "−" + digits.substr(1);
+  if (e == std::string::npos) return digits;
+  const int power = std::stoi(text.substr(e + 1));
+  std::string out = digits == "1" ? "10" : digits == "−1" ? "−10" : digits + "·10";
+  if (power < 0) out += "⁻";
+  for (const char digit : std::to_string(std::abs(power))) out += kRaised[digit - '0'];
+  return out;
 }
 
-/// Powers of ten within a range of logarithms, with 2 and 5 times them where there would be few.
+/// The digits that tell two ticks apart.
+std::string tick_text(double value, double step) {
+  const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+  return typeset(decimals > 5 || std::abs(value) >= 1e6 ? fmt::format("{:.3g}", value)
+                                                        : fmt::format("{:.{}f}", value, decimals));
+}
+
+/// Powers of ten within a range of logarithms, with 2 and 5 times them where there would be few; within less than a
+/// power of ten round numbers.
 std::vector<double> decades(double low, double high) {
+  if (high - low < 0.7) {
+    std::vector<double> at = ticks(std::pow(10.0, low), std::pow(10.0, high), 4);
+    for (double& value : at) value = std::log10(value);
+    return at;
+  }
   std::vector<double> at;
   const bool few = high - low < 2.5;
   for (double k = std::floor(low); k <= high; ++k) {
@@ -61,7 +82,12 @@ std::vector<double> decades(double low, double high) {
 }
 
 std::string axis_text(bool logarithmic, double value, const std::vector<double>& at) {
-  if (logarithmic) return fmt::format("{:.3g}", std::pow(10.0, value));
+  if (logarithmic) {
+    const double number = std::pow(10.0, value), power = std::floor(value + 1e-9);
+    return typeset(number >= 0.9e5 || number < 0.9e-3
+                       ? fmt::format("{:.3g}e{:.0f}", number * std::pow(10.0, -power), power)
+                       : fmt::format("{:.5g}", number));
+  }
   return tick_text(value, at.size() > 1 ? at[1] - at[0] : 1);
 }
 
@@ -79,6 +105,8 @@ class Drawing {
     }
     x_.widen(plot.equal_scales ? 0.06 : 0);
     y_.widen(0.06);
+    place_legend();
+    for (const std::string& tick : y_ticks().second) left_ = std::max(left_, 44 + kLetter * characters(tick));
     if (plot.equal_scales) {
       const double metres_per_pixel = std::max(x_.length() / plot_width(), y_.length() / plot_height());
       x_.stretch_to(metres_per_pixel * plot_width());
@@ -92,7 +120,7 @@ class Drawing {
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
         kWidth, kHeight);
-    text(kLeft, 26, "start", "<tspan font-size=\"16\" font-weight=\"bold\">" + xml_escape(plot_.title) + "</tspan>");
+    text(left_, 26, "start", "<tspan font-size=\"16\" font-weight=\"bold\">" + xml_escape(plot_.title) + "</tspan>");
     x_axis();
     y_axis();
     for (std::size_t i = 0; i < plot_.bands.size(); ++i) band(plot_.bands[i], colour(i));
@@ -102,12 +130,12 @@ class Drawing {
   }
 
  private:
-  static double plot_width() { return kWidth - kLeft - kRight; }
-  static double plot_height() { return kHeight - kTop - kBottom; }
+  double plot_width() const { return kWidth - left_ - kRight; }
+  double plot_height() const { return kHeight - top_ - kBottom; }
   static const char* colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
   double on_x(double x) const { return plot_.log_x ? std::log10(x) : x; }  // not finite where it cannot be shown
   double on_y(double y) const { return plot_.log_y ? std::log10(y) : y; }
-  double px(double x) const { return kLeft + (x - x_.low) / x_.length() * plot_width(); }
+  double px(double x) const { return left_ + (x - x_.low) / x_.length() * plot_width(); }
   double py(double y) const { return kHeight - kBottom - (y - y_.low) / y_.length() * plot_height(); }
 
   void text(double x, double y, const char* anchor, const std::string& content, const std::string& more = "") {
@@ -123,21 +151,29 @@ class Drawing {
     const std::vector<double> at = plot_.log_x ? decades(x_.low, x_.high) : ticks(x_.low, x_.high, 8);
     const double bottom = kHeight - kBottom;
     for (const double x : at) {
-      line(px(x), kTop, px(x), bottom, "#e4e4e4");
+      line(px(x), top_, px(x), bottom, "#e4e4e4");
       text(px(x), bottom + 19, "middle", axis_text(plot_.log_x, x, at));
     }
-    line(kLeft, bottom, kWidth - kRight, bottom, "#444");
-    text(kLeft + plot_width() / 2, kHeight - 14, "middle", xml_escape(plot_.x_label));
+    line(left_, bottom, kWidth - kRight, bottom, "#444");
+    text(left_ + plot_width() / 2, kHeight - 14, "middle", xml_escape(plot_.x_label));
+  }
+
+  /// Where they are, and what stands there.
+  std::pair<std::vector<double>, std::vector<std::string>> y_ticks() const {
+    std::vector<double> at = plot_.log_y ? decades(y_.low, y_.high) : ticks(y_.low, y_.high, 6);
+    std::vector<std::string> texts;
+    for (const double y : at) texts.push_back(axis_text(plot_.log_y, y, at));
+    return {std::move(at), std::move(texts)};
   }
 
   void y_axis() {
-    const std::vector<double> at = plot_.log_y ? decades(y_.low, y_.high) : ticks(y_.low, y_.high, 6);
-    for (const double y : at) {
-      line(kLeft, py(y), kWidth - kRight, py(y), "#e4e4e4");
-      text(kLeft - 9, py(y) + 4.5, "end", axis_text(plot_.log_y, y, at));
+    const auto [at, texts] = y_ticks();
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      line(left_, py(at[i]), kWidth - kRight, py(at[i]), "#e4e4e4");
+      text(left_ - 9, py(at[i]) + 4.5, "end", texts[i]);
     }
-    line(kLeft, kTop, kLeft, kHeight - kBottom, "#444");
-    const double middle = kTop + plot_height() / 2;
+    line(left_, top_, left_, kHeight - kBottom, "#444");
+    const double middle = top_ + plot_height() / 2;
     text(20, middle, "middle", xml_escape(plot_.y_label), fmt::format(" transform=\"rotate(-90 20 {:.1f})\"", middle));
   }
 
@@ -148,8 +184,8 @@ class Drawing {
     for (std::size_t i = 0; i < count; i += stride) add_point(points, curve.x[i], curve.y[i]);
     if (count > 0) add_point(points, curve.x[count - 1], curve.y[count - 1]);
     out_ += fmt::format(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n",
-        points, stroke);
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"{}/>\n",
+        points, stroke, dashes(curve));
   }
 
   void add_point(std::string& points, double x, double y) const {
@@ -167,19 +203,34 @@ class Drawing {
     out_ += fmt::format("<polygon points=\"{}\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", points, fill);
   }
 
+  static const char* dashes(const Curve& curve) { return curve.dashed ? " stroke-dasharray=\"7 4\"" : ""; }
+
+  /// As many lines as the labels need.
+  void place_legend() {
+    double x = kLeft, y = 46;
+    for (const Curve& curve : plot_.curves) {
+      const double width = 28 + kLetter * characters(curve.label);
+      if (x > kLeft && x + width > kWidth - kRight) x = kLeft, y += kLine;
+      labels_.emplace_back(x - kLeft, y);
+      x += width + 22;
+    }
+    top_ = y + kTop - 46;
+  }
+
   void legend() {
-    double x = kLeft;
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
-      out_ +=
-          fmt::format("<line x1=\"{0:.1f}\" y1=\"46\" x2=\"{1:.1f}\" y2=\"46\" stroke=\"{2}\" stroke-width=\"3\"/>\n",
-                      x, x + 22, colour(i));
-      text(x + 28, 50.5, "start", xml_escape(plot_.curves[i].label));
-      x += 28 + 7.5 * static_cast<double>(plot_.curves[i].label.size()) + 22;
+      const double x = left_ + labels_[i].first, y = labels_[i].second;
+      out_ += fmt::format(
+          "<line x1=\"{0:.1f}\" y1=\"{3}\" x2=\"{1:.1f}\" y2=\"{3}\" stroke=\"{2}\" stroke-width=\"3\"{4}/>\n", x,
+          x + 22, colour(i), y, dashes(plot_.curves[i]));
+      text(x + 28, y + 4.5, "start", xml_escape(plot_.curves[i].label));
     }
   }
 
   const Plot& plot_;
   AxisRange x_, y_;
+  double left_ = kLeft, top_ = kTop;
+  std::vector<std::pair<double, double>> labels_;  // of the legend: from the left, from above
   std::string out_;
 };
 

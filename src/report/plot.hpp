@@ -8,6 +8,7 @@ namespace kinegraph::report {
 struct Curve {
   std::string label;
   std::vector<double> x, y;
+  bool dashed = false;
 };
 
 /// What lies between two curves, shaded: a confidence interval. It has the colour of the curve of the same number.
