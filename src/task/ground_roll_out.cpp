@@ -16,13 +16,36 @@ using build::PlanSetting;
 constexpr double kFoot = 1e-3;                // m: radius
 constexpr double kLeans = 0.5, kSinks = 0.5;  // rad; share of the height
 
+/// The coordinate of a motor (PlanSetting::motors).
+const screw::Coordinate& coordinate_of(const PlanSetting& setting, int motor) {
+  const auto& all = setting.tree->coordinates();
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const screw::Coordinate& c) { return c.v <= motor && motor < c.v + c.freedoms; });
+}
+
+/// The servo's −k q − d q̇ as a spring and a damper of the joint, beside those that it has: these are stable at any
+/// step.
+void hold_joints(const PlanSetting& setting, const JointServo& servo, Robot& robot) {
+  for (const int motor : setting.motors) {
+    const screw::Coordinate& c = coordinate_of(setting, motor);
+    std::vector<JointDynamics>& dynamics = robot.joints[c.joint].dynamics;
+    dynamics.resize(c.freedoms);
+    JointDynamics& own = dynamics[motor - c.v];
+    const double stiffness = own.stiffness + servo.stiffness;
+    if (stiffness > 0) own.rest *= own.stiffness / stiffness;
+    own.stiffness = stiffness;
+    own.damping += servo.damping;
+  }
+}
+
 /// The robot of the plan where it starts, with balls for feet on a plane.
-Model on_ground(const PlanSetting& setting) {
+Model on_ground(const PlanSetting& setting, const JointServo& servo) {
   Model model;
   Robot& robot = model.robot;
   robot = setting.tree->robot();
   robot.base = Robot::Base::floating;
   robot.gravity = setting.tree->gravity();
+  hold_joints(setting, servo, robot);
   for (Link& link : robot.links) link.collisions.clear();
   for (const TaskContact& contact : setting.task.contacts) {
     Shape ball;
@@ -63,20 +86,32 @@ Model on_ground(const PlanSetting& setting) {
   return model;
 }
 
-/// The torques of the plan as a recording: as its rule of integration means them between knots.
-Trajectory torques_of(const PlanProblem& problem, double time, int divisions) {
+/// The servo's τ_plan + k q_plan + d q̇_plan.
+Eigen::VectorXd command_at(const PlanSetting& setting, const PlanSample& sample, const JointServo& servo) {
+  Eigen::VectorXd commands = sample.u;
+  for (std::size_t i = 0; i < setting.motors.size(); ++i) {
+    const screw::Coordinate& c = coordinate_of(setting, setting.motors[i]);
+    const int place = setting.motors[i] - c.v;
+    commands[static_cast<int>(i)] += servo.stiffness * sample.q[c.q + place] + servo.damping * sample.v[c.v + place];
+  }
+  return commands;
+}
+
+/// The commands of the plan as a recording: as its rule of integration means them between knots.
+Trajectory commands_of(const PlanProblem& problem, double time, int divisions, const JointServo& servo) {
   const PlanSetting& setting = *problem.setting;
   std::vector<std::string> names;
   for (const int motor : setting.motors) names.push_back(setting.tree->torque_names()[motor]);
   Trajectory input(names);
   for (int k = 0; k < setting.task.steps && problem.time(k) < time + problem.step(k); ++k) {
-    const PlanSample from = problem.sample(k), to = problem.sample(k + 1);
-    const Eigen::VectorXd middle =
-        setting.has_middles() ? problem.sample(k, true).u : Eigen::VectorXd(0.5 * (from.u + to.u));
+    const Eigen::VectorXd from = command_at(setting, problem.sample(k), servo);
+    const Eigen::VectorXd to = command_at(setting, problem.sample(k + 1), servo);
+    const Eigen::VectorXd middle = setting.has_middles() ? command_at(setting, problem.sample(k, true), servo)
+                                                         : Eigen::VectorXd(0.5 * (from + to));
     const int last = k + 1 == setting.task.steps ? divisions : divisions - 1;
     for (int i = 0; i <= last; ++i) {
       const double s = static_cast<double>(i) / divisions;
-      const Eigen::VectorXd u = (1 - s) * (1 - 2 * s) * from.u + 4 * s * (1 - s) * middle + s * (2 * s - 1) * to.u;
+      const Eigen::VectorXd u = (1 - s) * (1 - 2 * s) * from + 4 * s * (1 - s) * middle + s * (2 * s - 1) * to;
       std::copy(u.begin(), u.end(), input.append(problem.time(k) + s * problem.step(k)));
     }
   }
@@ -94,7 +129,8 @@ SE3 planned(const PlanProblem& problem, double t) {
 
 }  // namespace
 
-Result<GroundRollOut> roll_out_on_ground(const PlanProblem& problem, double time, double step) {
+Result<GroundRollOut> roll_out_on_ground(const PlanProblem& problem, double time, double step,
+                                         const JointServo& servo) {
   const PlanSetting& setting = *problem.setting;
   if (!setting.state.floating || setting.contacts.empty()) {
     return Failure::bad_input("a roll-out on the ground needs a robot that floats, and contacts");
@@ -103,7 +139,7 @@ Result<GroundRollOut> roll_out_on_ground(const PlanProblem& problem, double time
   options.time = std::min(time, problem.time(setting.task.steps));
   options.step = step;
   options.formulation = "maximal";
-  options.input = torques_of(problem, options.time, 8);
+  options.input = commands_of(problem, options.time, 8, servo);
   GroundRollOut out;
   options.keep = false;
   options.begin = [&](const std::vector<std::string>& all) { out.motion = Trajectory(all); };
@@ -125,7 +161,7 @@ Result<GroundRollOut> roll_out_on_ground(const PlanProblem& problem, double time
     standing = standing && lean < kLeans && height > kSinks;
     if (standing) out.upright_for = t;
   };
-  const Result<SimulateResult> run = simulate_maximal(on_ground(setting), options);
+  const Result<SimulateResult> run = simulate_maximal(on_ground(setting, servo), options);
   // A fall may end the simulation: what was seen until then is the answer.
   if (!run && out.motion.samples() == 0) return run.failure();
   return out;
