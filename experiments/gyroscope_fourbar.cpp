@@ -32,14 +32,6 @@ task::Branches branches_of(const Model& model) {
   return require(task::find_branches(model, options), "branches");
 }
 
-/// Particles by generated code; without a compiler they stay with the kernels that serve every machine.
-void compile(const task::Machine& machine) {
-  auto& plant = dynamic_cast<filter::NaturalPlant&>(machine.plant());
-  const auto code =
-      task::CompiledPackets::make(machine.model, plant.system(), plant.packets().program(), machine.independent, {});
-  if (code) plant.packets().use(*code);
-}
-
 /// The crank turned by an angle, in steps of a degree, so that the branch is kept.
 void turn(filter::Plant& plant, int crank, double by, Eigen::VectorXd& x) {
   const filter::Chart chart{{crank}, {}};
@@ -60,6 +52,13 @@ Model fourbar(const std::string& more) {
   std::stringstream text;
   text << file.rdbuf() << more;
   return require(parse_planar_yaml(text.str(), "fourbar_gyro.yaml"), "model");
+}
+
+void compile_particles(const task::Machine& machine) {
+  auto& plant = dynamic_cast<filter::NaturalPlant&>(machine.plant());
+  const auto code =
+      task::CompiledPackets::make(machine.model, plant.system(), plant.packets().program(), machine.independent, {});
+  if (code) plant.packets().use(*code);
 }
 
 Truth fall(const Model& model, int branch, double angle, double time) {
@@ -94,7 +93,7 @@ Tracker::Tracker(const Model& assumed, const TrackSettings& settings) : settings
   machine.process = {{"theta", settings.density}};
   machine.integrator = settings.integrator;
   machine_ = require(task::make_machine(assumed, machine), "machine");
-  if (settings.compiled) compile(machine_);
+  if (settings.compiled) compile_particles(machine_);
   crank_ = crank_of(machine_.plant());
   const task::Branches branches = branches_of(assumed);
   count_ = branches.count();

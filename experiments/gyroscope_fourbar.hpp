@@ -14,6 +14,10 @@ namespace kinegraph::experiments {
 /// The four-bar of (004, Table 2), models/fourbar_gyro.yaml, with `more` sections of YAML after it.
 Model fourbar(const std::string& more = "");
 
+/// The particles of a planar machine move by code that is generated for it and compiled here; without a compiler they
+/// stay with the kernels that serve every machine. The same numbers, to rounding.
+void compile_particles(const task::Machine& machine);
+
 /// What really moves: states and gyroscope readings without noise, from rest at theta = 0 (or `angle`) in a branch.
 struct Truth {
   double step = 1e-3;
@@ -36,9 +40,7 @@ struct TrackSettings {
   /// 0: for points.
   int cells = 36;
   std::string integrator = "rk4";
-  /// The particles move by code that is generated for the machine and compiled here, where there is a compiler: the
-  /// same numbers, to rounding.
-  bool compiled = true;
+  bool compiled = true;  ///< compile_particles()
 };
 
 struct Track {

@@ -96,7 +96,9 @@ void run_batch(const task::Machine& machine, const Log& log, const Told& told) {
 KnownStart::KnownStart(double density, int seeds, int steps)
     : steps_(steps),
       machine_(machine(density, ChartKind::independent)),
-      manifold_(machine(density, ChartKind::manifold)) {
+      manifold_(machine(density, ChartKind::manifold)),
+      generated_(machine(density, ChartKind::independent)) {
+  compile_particles(generated_);
   while (machine_.plant().column_name(crank_) != "theta") ++crank_;
   const ChiSquaredAverage band = chi_squared_average(2.0 * seeds, 2.0 * seeds);
   low_ = band.low;
@@ -134,7 +136,8 @@ KnownStart::Log KnownStart::make_log(int seed) const {
 }
 
 std::vector<KnownStart::Contestant> KnownStart::contestants(int particles) const {
-  const auto& m = machine_;
+  const auto &m = machine_, &g = generated_;
+  const std::string count = std::to_string(particles) + ", generated code";
   return {{"batch smoother", [&m](const Log& log, const Told& told) { run_batch(m, log, told); }},
           {"fixed-lag smoother, window 10 (newest knot)",
            [&m](const Log& log, const Told& told) { run_lag(m, log, told); }},
@@ -142,12 +145,12 @@ std::vector<KnownStart::Contestant> KnownStart::contestants(int particles) const
           {"EKF, error state on the manifold",
            [this](const Log& log, const Told& told) { run_kalman<Ekf>(manifold_, log, told); }},
           {"UKF", [&m](const Log& log, const Told& told) { run_kalman<Ukf>(m, log, told); }},
-          {"particles, optimal proposal, " + std::to_string(particles),
-           [&m, particles](const Log& log, const Told& told) {
-             run_particles(m, Proposal::optimal, particles, log, told);
+          {"particles, optimal proposal, " + count,
+           [&g, particles](const Log& log, const Told& told) {
+             run_particles(g, Proposal::optimal, particles, log, told);
            }},
-          {"particles, SIR, " + std::to_string(particles), [&m, particles](const Log& log, const Told& told) {
-             run_particles(m, Proposal::prior, particles, log, told);
+          {"particles, SIR, " + count, [&g, particles](const Log& log, const Told& told) {
+             run_particles(g, Proposal::prior, particles, log, told);
            }}};
 }
 

@@ -57,7 +57,7 @@ class KnownStart {
 
   int steps_, crank_ = 0;
   double low_ = 0, high_ = 0;
-  task::Machine machine_, manifold_;
+  task::Machine machine_, manifold_, generated_;  // generated_: for particles
   std::vector<Log> logs_;
 };
 

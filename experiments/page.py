@@ -23,7 +23,7 @@ h3{margin:2.5rem 0 .3rem}a{color:var(--link)}p{max-width:52rem}.soft{color:var(-
 table{border-collapse:collapse;margin:.8rem 0;font-size:.92rem;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
 th{background:var(--panel);font-weight:600}td.number,th.number{text-align:right}
-td.number{white-space:nowrap}.contents table{width:100%;table-layout:fixed}.contents th:first-child{width:10rem}
+td.number,th.number,td.unit{white-space:nowrap}.contents table{width:100%;table-layout:fixed}.contents th:first-child{width:10rem}
 .contents th:last-child{width:16rem}.figures{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start}
 figure{margin:.5rem 0;max-width:min(100%,37rem)}figcaption{color:var(--soft);font-size:.9rem}
 img{max-width:100%;height:auto}
@@ -45,6 +45,16 @@ def number(value):
         digits, power = text.split("e")
         return f"{digits}·10<sup>{int(power)}</sup>".replace("-", "−")
     return text.replace("-", "−")
+
+
+def cell(text):
+    """A cell of a program's table: powers of ten as such, real minus signs."""
+    def power(found):
+        digits, exponent = found.group(1), int(found.group(2))
+        return f"{digits}·10<sup>{exponent}</sup>".replace("-", "−")
+
+    text = re.sub(r"(?<![\w.])(-?[0-9.]+)e([-+][0-9]+)(?!\w)", power, escape(text))
+    return re.sub(r"^-(?=[0-9.])", "−", text)
 
 
 def anchor(name):
@@ -73,7 +83,7 @@ def comparisons(items):
         rows.append([escape(item["quantity"]), escape(item["unit"]),
                      escape(item.get("sign", "")) + number(item["paper"]), number(item["ours"]),
                      number(item["ratio"]), escape(item["note"])])
-    return table(rows, ["", "", "number", "number", "number", ""])
+    return table(rows, ["", "unit", "number", "number", "number", ""])
 
 
 def picture(item, folder):
@@ -90,7 +100,7 @@ def shown(kind, items, folder):
     if kind == "comparison":
         return comparisons(items)
     if kind == "table":
-        return "".join(table([[escape(c) for c in row] for row in item["rows"]], column_classes(item["rows"]))
+        return "".join(table([[cell(c) for c in row] for row in item["rows"]], column_classes(item["rows"]))
                        for item in items)
     if kind == "picture":
         return '<div class="figures">' + "".join(picture(item, folder) for item in items) + "</div>"

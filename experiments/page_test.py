@@ -134,6 +134,19 @@ class Page(unittest.TestCase):
         self.assertEqual(page.number(-0.5), "−0.5")
         self.assertEqual(page.number(1.5e-9), "1.5·10<sup>−9</sup>")
 
+    def test_cells(self):
+        self.assertEqual(page.cell("-0.01"), "−0.01")
+        self.assertEqual(page.cell("3.2e-05 ± 1e+04"), "3.2·10<sup>−5</sup> ± 1·10<sup>4</sup>")
+        self.assertEqual(page.cell("a < 2e3 rod-1e-5x"), "a &lt; 2e3 rod-1e-5x")
+
+    def test_every_result_has_a_program(self):
+        listed = (HERE / "CMakeLists.txt").read_text()
+        programs = [file for file in HERE.glob("*/*.cpp") if f"{file.parent.name}/{file.stem}" in listed]
+        told = "".join(file.read_text() for file in programs)
+        for paper, _, entries in results.PAPERS:
+            for name, _, _ in entries:
+                self.assertIn(f'"{paper} {name}"', told)
+
 
 if __name__ == "__main__":
     unittest.main()

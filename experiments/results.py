@@ -60,7 +60,9 @@ PAPERS = [
          "and drag of the air, which is not among the paper's models, may hide what Stribeck friction it has: with "
          "drag it is found (friction of measured pendulums, below)."),
         ("Table 4", "parameters of a real Furuta pendulum",
-         "The paper's recordings are not published: a simulated swing-up, whose truth is known, stands in for them."),
+         "The paper's recordings are not published: a simulated swing-up, whose truth is known, stands in for them. "
+         "Beside it are the parameters of another real machine, whose measured motions there are; it is balanced by a "
+         "controller, not swung up, and no number of it can be the paper's."),
         ("Fig. 4", "swing-up: parameters and errors over state weight and compliance",
          "On a simulated swing-up; the paper's recording is not published."),
         ("Fig. 5", "swing-up: replays of the fitted models by weight",
@@ -76,7 +78,9 @@ PAPERS = [
          "The paper gives neither mass, start nor goal: the task is ours."),
         ("Fig. 8", "arm with a block: torques of joints 2 and 4", "The task is ours; the paper prints no number."),
         ("Fig. 9", "quadruped through six waypoints, rolled out open loop",
-         "Gait, times and heights are ours: the paper prints none of them, and no number of its result."),
+         "Gait, times and heights are ours: the paper prints none of them, and no number of its result. It does not say "
+         "what its motors do when the plan is executed “open loop”: both are shown, motors that exert the plan's torques "
+         "and know nothing else, and motors that hold the plan's joint angles, as a position control does."),
     ]),
     ("004", "Bayesian networks and a particle filter for mechanisms", [
         ("Fig. 2", "dynamic Bayesian network of a mechanism in dependent coordinates", ""),

@@ -212,8 +212,11 @@ int main(int argc, char** argv) {
   const double lambda = growth(fitted);
   fmt::print("Rotary pendulum, upright: fitted to furuta_1.csv, κ = {:.3g}, {} iterations ({}), {:.1f} s\n",
              found.kappa, found.iterations, found.why_stopped, found.solve_s);
-  for (const auto& q : found.quantities)
-    fmt::print("  {} = {:.4g} ± {:.2g} {}\n", q.name, q.value, q.sandwich, q.remark);
+  Table numbers("furuta_records_fitted", {"another machine, measured while it is kept upright", "fitted", "± sd", ""});
+  for (const auto& q : found.quantities) {
+    numbers.add({q.name, fmt::format("{:.4g}", q.value), fmt::format("{:.2g}", q.sandwich), q.remark});
+  }
+  record.show("002 Table 4", numbers);
   fmt::print("  alone it leaves the upright position as e^(λ t), λ = {:.1f} 1/s: by a factor of {:.0f} in {} s\n",
              lambda, std::exp(lambda * kAhead), kAhead);
   fmt::print("  the controller's law explains all but {:.1e} of its commands' changes\n",

@@ -97,6 +97,70 @@ Attempt attempt(const Model& model, const PlanTask& task, double limit_s) {
   return attempt;
 }
 
+/// The centre of mass of a motion, seen from above, and how far it strays from its path until a time. What comes after
+/// that is left out.
+report::Curve mass_of(const build::PlanSetting& setting, const std::string& label, const task::GroundRollOut& ground,
+                      double until, double& strays) {
+  report::Curve path{label, {}, {}};
+  screw::CentreOfMass centre(setting.tree);
+  const Trajectory& motion = ground.motion;
+  std::vector<std::pair<int, int>> columns;  // of the motion, of q
+  for (const screw::Coordinate& c : setting.tree->coordinates()) {
+    const int first = motion.find(c.name + (c.stored == 7 ? ".qw" : ".q"));
+    for (int i = 0; i < c.stored; ++i) columns.emplace_back(first + i, c.q + i);
+  }
+  Eigen::VectorXd q = setting.start_q;
+  for (int k = 0; k < motion.samples() && motion.times()[k] <= until; ++k) {
+    for (const auto& [column, place] : columns) q[place] = motion.at(k, column);
+    const Eigen::Vector3d c = centre.at(q.data(), nullptr);
+    if (k % 20 == 0) path.x.push_back(c[0]), path.y.push_back(c[1]);
+    for (const TaskPath& way : setting.task.paths) {
+      if (way.frame.text == "com") strays = std::max(strays, (c - way.at(motion.times()[k])).norm());
+    }
+  }
+  return path;
+}
+
+/// The paper's figure: the path that the centre of mass is to take, and the one it takes on the ground. Nothing brings
+/// the base back: the motors know the plan alone, its torques, or also its angles, which they hold as a position
+/// control does. The paper does not say which its motors do.
+void execute(Record& record, const build::PlanProblem& problem) {
+  const build::PlanSetting& setting = *problem.setting;
+  constexpr double kServoStep = 1e-3, kTorqueTime = 5;
+  constexpr task::JointServo kServo{.stiffness = 300, .damping = 6};
+  report::Plot plot{"The centre of mass, seen from above: as planned and as executed", "x in m", "y in m", {}, true};
+  report::Curve planned{"as planned", {}, {}, true};
+  screw::CentreOfMass centre(setting.tree);
+  for (int k = 0; k < setting.knots(); ++k) {
+    const Eigen::Vector3d c = centre.at(problem.sample(k).q.data(), nullptr);
+    planned.x.push_back(c[0]), planned.y.push_back(c[1]);
+  }
+  plot.curves = {planned};
+  const double end = problem.time(setting.task.steps);
+  struct Case {
+    const char* label;
+    double time, step;
+    task::JointServo servo;
+  };
+  for (const Case& c : {Case{"joints held to the plan", end, kServoStep, kServo},
+                        Case{"torques alone", std::min(end, kTorqueTime), 5e-4, {}}}) {
+    const auto ground = task::roll_out_on_ground(problem, c.time, c.step, c.servo);
+    if (!ground) {
+      record.missing(kResult, fmt::format("executed, {}: {}", c.label, ground.failure().to_string()));
+      continue;
+    }
+    double strays = 0;
+    plot.curves.push_back(mass_of(setting, c.label, *ground, ground->upright_for, strays));
+    record.compare({kResult, fmt::format("executed, {}: upright for", c.label), "s", NAN, ground->upright_for,
+                    fmt::format("of {:.3g} s", c.time)});
+    record.compare({kResult, fmt::format("executed, {}: centre of mass from its path until then", c.label), "m", NAN,
+                    strays, "paper: “low error”, no number"});
+  }
+  record.draw(kResult, "quadruped_executed", plot,
+              fmt::format("rolled out on the ground with dry friction; joints are held by {} N m/rad and {} N m s/rad",
+                          kServo.stiffness, kServo.damping));
+}
+
 /// What was asked for and what was found, as a table and seen from above.
 void show(Record& record, const PlanTask& task, const Attempt& found, const std::string& name, report::Plot plot) {
   const task::PlanSummary& summary = found.plan->summary;
@@ -173,6 +237,7 @@ int main(int argc, char** argv) {
   if (found.plan) {
     show(record, task, found, "quadruped_hexagon",
          {"A hexagon of 1.6 m, seen from above", "x in m", "y in m", {}, true});
+    execute(record, found.planner->problem());
     return 0;
   }
   const bool late = found.plan.failure().kind == Failure::Kind::interrupted;
