@@ -218,7 +218,7 @@ class SweepFaults(SweepCase):
                      .replace("step: 1ms", "step: -1ms, stpe: 1").replace("energy_drift", "energy_drfit"),
                      "bad.yaml:3:29: error: step: must be > 0, is -0.001",
                      "bad.yaml:3:35: error: unknown option 'stpe' of simulate; did you mean 'step'?",
-                     "bad.yaml:5:10: error: samples: must be a whole number from 1 to 1e+12, is 1.5",
+                     "bad.yaml:5:10: error: samples: must be a whole number from 1 to 1000000000000, is 1.5",
                      "bad.yaml:8:3: error: cannot set 'rocker.mas': no such parameter, quantity or initial value; did you mean 'rocker.mass'?",
                      "bad.yaml:8:55: error: high: must be > low, which is 4.2, is 4.1",
                      "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?")
@@ -226,7 +226,7 @@ class SweepFaults(SweepCase):
                      "bad.yaml:3:29: error: step: must be > 0, is -0.001",
                      "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?")
         self.refused(STUDY.replace("samples: 40", "samples: 1.5").replace("  rocker.mass:", "  rocker.mas:").replace("energy_drift", "energy_drfit"),
-                     "bad.yaml:5:10: error: samples: must be a whole number from 1 to 1e+12, is 1.5",
+                     "bad.yaml:5:10: error: samples: must be a whole number from 1 to 1000000000000, is 1.5",
                      "bad.yaml:8:3: error: cannot set 'rocker.mas': no such parameter, quantity or initial value; did you mean 'rocker.mass'?",
                      "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?")
 
