@@ -183,6 +183,7 @@ class Hdf5Table final : public TableFile {
 
  private:
   static hid_t open(const OutputFile& output) {
+    H5dont_atexit();  // a file that it could not close it would try to close again when the program ends, and crash
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it would print; we tell of faults ourselves
     const Handle how(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_obj_track_times(how, false);

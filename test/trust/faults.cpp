@@ -86,6 +86,17 @@ ssize_t write(int descriptor, const void* bytes, size_t count) {
   return next<ssize_t(int, const void*, size_t)>("write")(descriptor, bytes, count);
 }
 
+/// HDF5 writes so: each block at its place.
+ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t place) {
+  if (is_file(descriptor) && fails("write")) return -1;
+  return next<ssize_t(int, const void*, size_t, off_t)>("pwrite")(descriptor, bytes, count, place);
+}
+
+ssize_t pwrite64(int descriptor, const void* bytes, size_t count, off64_t place) {
+  if (is_file(descriptor) && fails("write")) return -1;
+  return next<ssize_t(int, const void*, size_t, off64_t)>("pwrite64")(descriptor, bytes, count, place);
+}
+
 int fsync(int descriptor) { return is_file(descriptor) && fails("fsync") ? -1 : next<int(int)>("fsync")(descriptor); }
 
 int close(int descriptor) {

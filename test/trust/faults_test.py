@@ -5,6 +5,7 @@ a final name, and the message and status say what happened.
 """
 
 import os
+import random
 import re
 import resource
 import signal
@@ -14,7 +15,8 @@ import time
 import unittest
 
 PRELOAD = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else ""
-from verbs import COMMANDS, PAGE_ONLY, PENDULUM, PROGRAM, Cli, model, outputs, prepare  # noqa: E402
+from random_machines import LoopRobot  # noqa: E402
+from verbs import COMMANDS, PENDULUM, PROGRAM, STUDY, Cli, model, prepare, written  # noqa: E402
 
 SAID = {"ENOSPC": "no space left on device", "EIO": "input/output error", "EDQUOT": "disk quota exceeded",
         "EACCES": "permission denied"}
@@ -70,26 +72,82 @@ class EveryVerb(Faulty):
         prepare(self)
         self.inputs = self.files()
 
-    def test_full_disk_and_folders_in_the_way(self):
-        os.mkdir(os.path.join(self.folder, "folder"))
-        for name, command in COMMANDS.items():
-            options, files = outputs(name, "a")
-            with self.subTest(verb=name):
-                status, _, err = self.run_with("write:1:ENOSPC", *command, *options, "--quiet")
+    # One of each verb, and of each kind of file that they write.
+    NAMES = ("check", "kinematics", "kinematics_goal", "branches", "simulate", "simulate_screw", "simulate_maximal", "simulate_disturbed",
+             "inverse", "hybrid", "estimate", "identify", "plan_phases", "graph", "codegen", "view", "sweep", "sweep_hdf5")
+
+    def all_outputs(self):
+        for name in self.NAMES:
+            for option, file in written(name, "a"):
+                yield name, COMMANDS[name], option, file
+
+    def left(self):
+        """What a command left behind. Of a sweep the journal stays: the same command goes on there."""
+        return [name for name in self.files() if name not in self.inputs and not name.endswith(".journal")]
+
+    def forget(self):
+        for name in set(self.files()) - set(self.inputs):
+            os.remove(os.path.join(self.folder, name))
+
+    def test_full_disk(self):
+        for name, command, option, file in self.all_outputs():
+            with self.subTest(verb=name, option=option):
+                self.forget()
+                table = ("--out", "study.table") if command[0] == "sweep" and option != "--out" else ()
+                status, _, err = self.run_with("write:1:ENOSPC", *command, *table, option, file, "--quiet")
                 self.assertEqual(status, 2, err)
-                self.assertRegex(err.splitlines()[-1], rf"^error: cannot write '({'|'.join(files)})': no space left on device$")
-                for place, why in (("folder", "it is a folder"), ("none/a", "there is no folder 'none'")):
-                    result = self.run_program(*command, options[0], place)
+                self.assertRegex(err.splitlines()[-1], rf"^(error: cannot write '{re.escape(file)}'|(a.*|study\.table)\.journal: error: cannot "
+                                                       r"write the file): no space left on device$")
+                self.assertEqual(self.left(), [])
+
+    def test_folders_in_the_way(self):
+        os.mkdir(os.path.join(self.folder, "folder"))
+        self.inputs = self.files()
+        for name, command, option, file in self.all_outputs():
+            ending = os.path.splitext(file)[1]
+            os.mkdir(os.path.join(self.folder, f"folder{ending}"))
+            with self.subTest(verb=name, option=option):
+                for place, why in ((f"folder{ending}", "it is a folder"), (f"none/a{ending}", "there is no folder 'none'")):
+                    result = self.run_program(*command, option, place)
                     self.assertEqual((result.status, result.err), (2, f"error: cannot write '{place}': {why}\n"))
-                self.assertEqual(self.files(), sorted([*self.inputs, "folder"]))
+            os.rmdir(os.path.join(self.folder, f"folder{ending}"))
+            self.assertEqual(self.left(), [])
+            self.forget()
 
     def test_unwritable_folder(self):
         if os.geteuid() == 0:
             self.skipTest("root may write everywhere")
         os.mkdir(os.path.join(self.folder, "locked"), 0o500)
-        for name, command in COMMANDS.items():
-            result = self.run_program(*command, outputs(name, "a")[0][0], "locked/a")
-            self.assertEqual((result.status, result.err), (2, "error: cannot write 'locked/a': permission denied\n"), name)
+        for name, command, option, file in self.all_outputs():
+            result = self.run_program(*command, option, f"locked/{file}")
+            self.assertEqual((result.status, result.err), (2, f"error: cannot write 'locked/{file}': permission denied\n"), name)
+
+    def test_a_sweep_at_any_moment(self):
+        """Whatever fails, and whenever it is killed: no half table, and the same command makes the whole one."""
+        moments = [f"write:{k}" for k in (1, 3, 20, 28, 34)] + ["fsync:1", "close:1", "close:2", "rename:1"]
+        for table in ("a.csv", "a.h5"):
+            command = ("sweep", "study.yaml", "--threads", "1", "--quiet", "--out", table)
+            self.good(*command)
+            whole = self.bytes_of(table)
+            failed = 0
+            for moment in moments:
+                for error in ("ENOSPC", "KILL"):
+                    with self.subTest(table=table, moment=moment, error=error):
+                        self.forget()
+                        status, _, err = self.run_with(f"{moment}:{error}", *command)
+                        failed += status != 0
+                        if status != 0:
+                            self.assertEqual(status, -signal.SIGKILL if error == "KILL" else 2, err)
+                            self.assertNotIn(table, self.files())
+                            if error != "KILL":  # HDF5 does not pass on why a file could not be closed
+                                self.assertRegex(err, r"no space left on device\n$|^error: cannot write 'a.h5': HDF5 gave up\n$")
+                            self.assertEqual(self.run_program(*command).status, 0)
+                        self.assertEqual(self.bytes_of(table), whole)
+            self.assertGreater(failed, 4)
+
+    def bytes_of(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
 
 
 def chain(links):
@@ -113,6 +171,13 @@ class Interrupts(Cli):
         self.write("motion.csv", "t,theta.q\n" + "".join(f"{i * 1e-3:.3f},{1e-6 * i}\n" for i in range(rows)))
         self.write("hinge.csv", "t,hinge.q,hinge.v,hinge.a\n" + "".join(f"{i * 1e-3:.3f},0,0,0\n" for i in range(rows)))
         self.write("readings.csv", "t,gyro.w,theta.q\n" + "".join(f"{i * 5e-3:.3f},0.1,0.1\n" for i in range(rows)))
+        goals = [f"{i * 1e-3:.3f},{0.1 + 1e-5 * i:.5f},0.1,-8\n" for i in range(20_000)]
+        self.write("goals.csv", "t,l60.x,l60.y,l60.z\n" + "".join(goals))
+        self.write("wide.urdf", chain(20))
+        robot = LoopRobot(random.Random(1), joints=4, loops=6)
+        self.write("loops.urdf", robot.text)
+        self.write("loops.loops.yaml", robot.loops)
+        self.write("study.yaml", STUDY.replace("samples: 12", "samples: 100000"))
         self.write("encoder.csv", "t,encoder.q\n" + "".join(f"{i * 5e-3:.3f},-1.5\n" for i in range(rows // 10)))
 
     LONG = {
@@ -129,6 +194,8 @@ class Interrupts(Cli):
         "estimate_particle": ["estimate", model("fourbar_gyro.yaml"), "--log", "readings.csv", "--filter", "particle"],
         "identify": ["identify", model("rubbing_pendulum.yaml"), "--log", "encoder.csv", "--free", "O.dry,O.viscous"],
         "plan": ["plan", model("tasks/quadruped_hexagon.yaml")],
+        "sweep": ["sweep", "study.yaml"],
+        "sweep_hdf5": ["sweep", "study.yaml"],
         "codegen": ["codegen", "chain.urdf", "--problem", "forward", "--ordering", "best"],
     }
 
@@ -136,12 +203,14 @@ class Interrupts(Cli):
         inputs, stopped = self.files(), 0
         for name, command in self.LONG.items():
             with self.subTest(verb=name):
-                options = outputs("codegen" if name == "codegen" else "simulate", "a")[0]
+                verb = command[0]
+                table = "a.h5" if name == "sweep_hdf5" else "a.csv"
+                options = ["--out", table] + ([] if verb in ("graph", "codegen") else ["--json", "a.json"])
                 process = subprocess.Popen([PROGRAM, *command, *options], cwd=self.folder, stdout=subprocess.PIPE,
                                            stderr=subprocess.PIPE, text=True)
                 try:
                     end = time.monotonic() + 30
-                    while self.files() == inputs and time.monotonic() < end and process.poll() is None:
+                    while len(self.files()) < len(inputs) + len(options) // 2 and time.monotonic() < end and process.poll() is None:
                         time.sleep(0.02)
                     time.sleep(0.1)
                     process.send_signal(signal.SIGINT)
@@ -155,7 +224,10 @@ class Interrupts(Cli):
                     continue
                 stopped += 1
                 self.assertEqual((process.returncode, err.splitlines()[-1]), (130, "error: interrupted"))
-                self.assertEqual(self.files(), inputs)
+                journal = f"{table}.journal"  # of a sweep it stays: the same command goes on there
+                self.assertEqual([file for file in self.files() if verb != "sweep" or file != journal], inputs)
+                if os.path.exists(os.path.join(self.folder, journal)):
+                    os.remove(os.path.join(self.folder, journal))
         self.assertGreaterEqual(stopped, len(self.LONG) - 4)
 
     def test_while_waiting_for_input(self):
