@@ -37,15 +37,29 @@ double find_jump(const Law& law, double& a, double b) {
   return to.x - from.x;
 }
 
+/// What of a law at some time is not a finite number; nothing where all is.
+const char* not_finite(const Taylor2& at) {
+  if (!std::isfinite(at.x)) return "position";
+  if (!std::isfinite(at.d)) return "velocity";
+  return std::isfinite(at.dd) ? nullptr : "acceleration";
+}
+
 }  // namespace
 
 Result<std::monostate> check_drivers(const Model& model, double time, double step, const Progress& progress) {
   const long steps = std::max(1L, std::lround(time / step));
   for (const Driver& driver : model.drivers) {
     if (driver.law.is_constant()) continue;
+    const std::string name = quote(driver.name.empty() ? model.name_of(driver.coordinate) : driver.name);
     Taylor2 from = driver.law.taylor(0);
     for (long k = 1; k <= steps; ++k) {
       const Taylor2 to = driver.law.taylor(double(k) * step);
+      if (const char* what = not_finite(to)) {
+        return Failure::no_answer(
+            fmt::format("driver {} has no finite {} at t = {:.6g} s: its law cannot be computed "
+                        "there, or has no derivative",
+                        name, what, double(k) * step));
+      }
       if (mismatch(step, from, to) > kLeastJump) {
         double at = double(k - 1) * step;
         const double jump = find_jump(driver.law, at, double(k) * step);
@@ -53,7 +67,7 @@ Result<std::monostate> check_drivers(const Model& model, double time, double ste
           return Failure::no_answer(fmt::format(
               "driver {} jumps by {:.3g} at t = {:.6g} s: there is no motion through a jump; give it a law that goes "
               "there in some time",
-              quote(driver.name.empty() ? model.name_of(driver.coordinate) : driver.name), jump, at));
+              name, jump, at));
         }
       }
       from = to;

@@ -209,6 +209,18 @@ TEST(DriverJump, IsRefusedWithItsTimeAndSize) {
   EXPECT_FALSE(check_drivers(driven("t + floor(t)"), 1.5, 1e-3));
 }
 
+TEST(DriverJump, ALawWithoutFiniteNumbersIsRefusedWithItsTime) {
+  const auto overflow = check_drivers(driven("1/(1 + exp(1000*t))"), 1, 0.1);
+  ASSERT_FALSE(overflow);
+  EXPECT_EQ(overflow.failure().exit_status(), 1);
+  EXPECT_NE(overflow.failure().to_string().find("driver 'drive' has no finite acceleration at t = 0.7 s"),
+            std::string::npos)
+      << overflow.failure().to_string();
+  const auto logarithm = check_drivers(driven("log(0.45 - t)"), 1, 0.1);
+  ASSERT_FALSE(logarithm);
+  EXPECT_NE(logarithm.failure().to_string().find("has no finite position at t = 0.5 s"), std::string::npos);
+}
+
 TEST(PlanarDrawing, EveryFormulationStartsFromTheSameAssembly) {
   Model m;
   m.points = {{"A", {0, 0}, {0, 0}, true, {}},

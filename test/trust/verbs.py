@@ -75,7 +75,6 @@ COMMANDS = {
     "sweep": ["sweep", "study.yaml"],
     "sweep_hdf5": ["sweep", "study.yaml"],
 }
-PAGE_ONLY = {"view"}
 SUFFIX = {"graph": "svg", "codegen": "hpp", "codegen_derivatives": "hpp", "sweep_hdf5": "h5"}
 NO_PAGE = {"graph", "codegen", "codegen_derivatives", "sweep", "sweep_hdf5"}
 # What some verbs write beside their table, summary and page.
