@@ -68,13 +68,15 @@ task::IdentifyOptions options_of(const Friction& friction) {
   return options;
 }
 
-Outcome fit(const Friction& friction, const std::vector<Trajectory>& windows, double kappa, Table& table) {
+Outcome fit(const Friction& friction, const std::vector<Trajectory>& windows, const task::IdentifySummary& weights,
+            Table& table) {
   Outcome outcome;
   for (int w = 0; w < kWindows; ++w) {
     std::vector<Trajectory> others = windows;
     others.erase(others.begin() + w);
     task::IdentifyOptions options = options_of(friction);
-    options.kappa = kappa;
+    options.kappa = weights.kappa;
+    options.length = weights.length;
     const auto found = bench::require(task::identify(pendulum(friction), {windows[w]}, others, options), friction.name);
     std::vector<std::string> row = {friction.name, std::to_string(w)};
     double others_cost = 0;
@@ -107,12 +109,13 @@ int main() {
   const identify::FreeParameter viscous{"theta.viscous"}, dry{"theta.dry"}, stribeck{"theta.stribeck"},
       speed{"theta.stribeck_speed", 0.02, 20};
   const Friction with_dry{"dry", {viscous, dry}};
-  const double kappa =
-      bench::require(task::identify(pendulum(with_dry), {windows[0]}, {}, options_of(with_dry)), "κ").summary.kappa;
-  fmt::print("κ = {:.3g}\n", kappa);
+  const task::IdentifySummary weights =
+      bench::require(task::identify(pendulum(with_dry), {windows[0]}, {}, options_of(with_dry)), "κ").summary;
+  fmt::print("κ = {:.3g}, turning impulses at {:.3g} m\n", weights.kappa, weights.length);
   Table table("pendulum_windows", {"friction", "window", "cost", "cost on the others", "fitted"});
-  const Outcome outcomes[] = {fit({"viscous", {viscous}}, windows, kappa, table), fit(with_dry, windows, kappa, table),
-                              fit({"Stribeck", {viscous, dry, stribeck, speed}}, windows, kappa, table)};
+  const Outcome outcomes[] = {fit({"viscous", {viscous}}, windows, weights, table),
+                              fit(with_dry, windows, weights, table),
+                              fit({"Stribeck", {viscous, dry, stribeck, speed}}, windows, weights, table)};
   const auto& inertia = outcomes[1].inertia;
   const auto [low, high] = std::minmax_element(inertia.begin(), inertia.end());
   record.compare(

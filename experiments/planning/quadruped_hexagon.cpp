@@ -127,7 +127,7 @@ report::Curve mass_of(const build::PlanSetting& setting, const std::string& labe
 void execute(Record& record, const build::PlanProblem& problem) {
   const build::PlanSetting& setting = *problem.setting;
   constexpr double kServoStep = 1e-3, kTorqueTime = 5;
-  constexpr task::JointServo kServo{.stiffness = 300, .damping = 6};
+  constexpr task::JointServo kServo{.stiffness = 1000, .damping = 20};
   report::Plot plot{"The centre of mass, seen from above: as planned and as executed", "x in m", "y in m", {}, true};
   report::Curve planned{"as planned", {}, {}, true};
   screw::CentreOfMass centre(setting.tree);

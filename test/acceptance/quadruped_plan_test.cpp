@@ -79,6 +79,27 @@ void expect_upright(const build::PlanProblem& problem, double until, double miss
   EXPECT_LT(ground->base_miss, miss);
 }
 
+/// The largest distance of a joint from where the plan has it at the end of a roll-out, rad.
+double joints_miss(const build::PlanProblem& problem, const GroundRollOut& ground) {
+  const Trajectory& motion = ground.motion;
+  const build::PlanSample end = problem.sample(problem.setting->task.knot(ground.until));
+  double most = 0;
+  for (const screw::Coordinate& c : problem.setting->tree->coordinates()) {
+    if (c.freedoms != 1) continue;
+    most = std::max(most, std::abs(motion.at(motion.samples() - 1, motion.find(c.name + ".q")) - end.q[c.q]));
+  }
+  return most;
+}
+
+/// Motors that hold the joints to the plan keep the robot upright and its joints nearer to the plan.
+void expect_held(const build::PlanProblem& problem, double until) {
+  const Result<GroundRollOut> open = roll_out_on_ground(problem, until, 1e-3);
+  const Result<GroundRollOut> held = roll_out_on_ground(problem, until, 1e-3, {.stiffness = 300, .damping = 6});
+  ASSERT_TRUE(open && held);
+  EXPECT_GT(held->upright_for, until - 1e-3);
+  EXPECT_LT(joints_miss(problem, *held), 0.5 * joints_miss(problem, *open));
+}
+
 Result<Planner> planner_of(const Result<PlanTask>& task, const PlanOptions& options) {
   if (!task) return task.failure();
   const Result<Model> model = read_model(task->model.text, {.base = Robot::Base::floating});
@@ -104,6 +125,7 @@ void expect_a_step(const Walker& w) {
   const double moved = problem.sample(setting.task.steps).q[4];
   EXPECT_NEAR(moved, 0.06, 0.0101);
   expect_upright(problem, 0.5, 0.1);  // until both pairs have swung
+  expect_held(problem, 0.5);
 }
 
 TEST(QuadrupedPlan, TakesATrottingStep) {
