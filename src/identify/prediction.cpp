@@ -89,7 +89,9 @@ struct Predictor::Implementation {
   step::RegularizedStep stepper;
   ExpectedReading expected;
   step::StepInput input;
-  VectorXd q, before, after, reference, target;
+  VectorXd q, before, after, reference, target, guess;
+  VectorXd earlier;  // velocities of the step before
+  bool moved = false;
   std::vector<maximal::Grip> grips;
   std::vector<int> first_reading;  // per knot; one more at the end
   std::vector<int> first_channel;  // per sensor
@@ -160,6 +162,7 @@ struct Predictor::Implementation {
     grips.assign(mechanism->freedoms().size(), maximal::Grip::none);
     reference = run.input[std::min(k, steps() - 1)].reference;
     target = VectorXd();
+    moved = false;
     for (ControlLoop& loop : loops) loop.start(run.times[k] + kTickSlack * step_before(k));
     bool ahead = options.substeps > 1 && k < steps();
     if (starts) {
@@ -179,6 +182,8 @@ struct Predictor::Implementation {
       if (ahead) velocity(k + 1, after);
     }
     if (ahead) before += 0.5 * (1 - 1.0 / options.substeps) * (after - before);
+    guess = before;
+    if (!starts && k < steps()) velocity(k + 1, guess);
   }
 
   /// One step of the run; `take(reading, y)` for every reading in it if `read`. False: not finite.
@@ -200,7 +205,9 @@ struct Predictor::Implementation {
       if (aim.size() > 0) input.target = target + (sub + 1.0) / n * (aim - target);
       const double t = run.times[k] + sub * input.h;
       command(t, input);
-      if (!stepper.advance(q.data(), before.data(), input, grips.data(), after.data())) return false;
+      // speeds go on changing as they did
+      if (moved) guess = 2 * before - earlier;
+      if (!stepper.advance(q.data(), before.data(), input, grips.data(), after.data(), guess.data())) return false;
       if (!after.allFinite() || !(after.lpNorm<Eigen::Infinity>() * input.h < 1e4)) return false;
       reference = stepper.position();
       pass(t);
@@ -210,6 +217,7 @@ struct Predictor::Implementation {
         if (s >= 1 && sub < n - 1) break;
         take(taken, expected.read(q.data(), before.data(), after.data(), input.h, s, taken.sensor));
       }
+      earlier = before, moved = true;
       before = after;
       after *= input.h;
       maximal::retract(bodies(), q.data(), after.data(), q.data());

@@ -14,8 +14,7 @@ namespace {
 using Eigen::Matrix3d;
 using maximal::Mechanism;
 
-constexpr double kWildStep = 1e4;            // rad and m, of a replay that is lost
-constexpr std::size_t kMostKept = 30000000;  // numbers of rows
+constexpr double kWildStep = 1e4;  // rad and m, of a replay that is lost
 
 }  // namespace
 
@@ -34,6 +33,7 @@ Problem::Implementation::Implementation(const Model& model, std::shared_ptr<cons
       grips(mechanism->freedoms().size() * static_cast<std::size_t>(steps()), maximal::Grip::none),
       plain(run.readings.size(), {kNan, kNan, kNan, kNan, kNan, kNan}),
       impulses(n, steps()),
+      misses(Eigen::MatrixXd::Zero(n, steps())),
       after(n),
       change(n),
       hard(weights.hard) {
@@ -58,12 +58,16 @@ void Problem::Implementation::set_machine(const MachinePoint& machine, bool slop
 bool Problem::Implementation::step_residual(const double* q, const KnotPair& before, const KnotPair& next, int k) {
   if (std::isnan(next.v()[0])) return false;
   maximal::Grip* grip = grips.data() + mechanism->freedoms().size() * static_cast<std::size_t>(k);
-  if (!step.advance(q, before.v(), run.input[k], grip, after.data(), next.v())) return false;
+  // the motion misses the model by about as much as where it was looked at last
+  for (int i = 0; i < n; ++i) change[i] = next.v()[i] - misses(i, k);
+  if (!step.advance(q, before.v(), run.input[k], grip, after.data(), change.data())) return false;
   for (int i = 0; i < n; ++i) change[i] = next.v()[i] - after[i];
   weight.apply(change.data(), impulses.col(k).data());
   const double square = impulses.col(k).squaredNorm();
   impulse_cost += square;
-  return std::isfinite(square);
+  if (!std::isfinite(square)) return false;
+  std::copy_n(change.data(), n, misses.col(k).data());
+  return true;
 }
 
 /// Rows √κ M (v⁺ − φ(q, v; x)) by the poses of the knots before, at and after q, and by x:
@@ -72,7 +76,7 @@ bool Problem::Implementation::step_residual(const double* q, const KnotPair& bef
 void Problem::Implementation::step_rows(const KnotPair& before, const KnotPair& next, int k) {
   step.differentiate(derivative);
   rows.clear();
-  for (int i = 0; i < n; ++i) rows.add(impulses(i, k));
+  for (int i = 0; i < n; ++i) rows.add_open(impulses(i, k));
   using Wide = Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor>;
   using Rows = Eigen::Map<Wide, 0, Eigen::OuterStride<>>;
   using Block = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
@@ -89,6 +93,7 @@ void Problem::Implementation::step_rows(const KnotPair& before, const KnotPair& 
       const Rows& from = half == 0 ? turn : move;
       const int r = 6 * b + 3 * half;
       Rows out(rows.states(r), 3, 3 * n, Eigen::OuterStride<>(3 * n));
+      out.rightCols(n).setZero();
       for (int j = 0; j < n / 6; ++j) {
         const Block by_spin = from.middleCols<3>(n + 6 * j), by_speed = from.middleCols<3>(n + 6 * j + 3);
         const Matrix3d& T = before.turn(j);
@@ -184,10 +189,44 @@ double Problem::cost(const MachinePoint& machine, const std::vector<double>& pos
   return implementation_->visit(poses, false, [](int, RowKind, RowBlock&) {});
 }
 
+std::size_t Problem::row_numbers(int parameters) const {
+  const Implementation& all = *implementation_;
+  std::size_t rows = 4 * static_cast<std::size_t>(all.n);  // of the start
+  if (!all.hard) rows += static_cast<std::size_t>(all.n) * all.steps();
+  for (const Reading& reading : all.run.readings) {
+    rows += std::count_if(reading.y.begin(), reading.y.end(), [](double y) { return !std::isnan(y); });
+  }
+  return rows * (static_cast<std::size_t>(all.hard ? 2 : 3) * all.n + parameters + 1);
+}
+
 void Problem::keep_rows(bool keep) {
   implementation_->keep = keep;
   implementation_->kept.clear();
   implementation_->kept_numbers.clear();
+}
+
+void Problem::remember() {
+  Implementation& all = *implementation_;
+  all.remembered.plain = all.plain;
+  all.remembered.impulse_cost = all.impulse_cost;
+  all.remembered.reading_cost = all.reading_cost;
+  all.remembered.reading_rows = all.reading_rows;
+}
+
+void Problem::recall() {
+  Implementation& all = *implementation_;
+  all.plain = all.remembered.plain;
+  all.impulse_cost = all.remembered.impulse_cost;
+  all.reading_cost = all.remembered.reading_cost;
+  all.reading_rows = all.remembered.reading_rows;
+  all.lost_step = all.lost_reading = -1;
+}
+
+void Problem::expect_as(const Problem& other) {
+  Implementation& all = *implementation_;
+  const Implementation& its = *other.implementation_;
+  if (its.grips.size() == all.grips.size()) all.grips = its.grips;
+  if (its.misses.rows() == all.misses.rows() && its.misses.cols() == all.misses.cols()) all.misses = its.misses;
 }
 
 double Problem::linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow) {
@@ -196,11 +235,11 @@ double Problem::linearize(const MachinePoint& machine, const std::vector<double>
   keep_rows(all.keep);
   arrow.clear();
   std::vector<double>& numbers = all.kept_numbers;
+  if (all.keep) numbers.reserve(row_numbers(all.p));
   return all.visit_unknowns(poses, [&](int k, int first, const double* states, const double* border,
                                        const double* residual, int rows, int width) {
     arrow.add_rows(first, states, border, residual, rows, width);
     if (!all.keep) return;
-    if (numbers.size() > kMostKept) return keep_rows(false);
     all.kept.push_back({k, first, rows, width});
     numbers.insert(numbers.end(), states, states + static_cast<std::ptrdiff_t>(rows) * width * all.n);
     numbers.insert(numbers.end(), border, border + static_cast<std::ptrdiff_t>(rows) * all.p);

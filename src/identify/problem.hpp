@@ -43,8 +43,9 @@ class Problem {
 
   /// Σ squares of all weighed residuals (after the loss). Infinite where a step has no answer.
   double cost(const MachinePoint& machine, const std::vector<double>& poses);
-  /// Whether linearize() keeps its rows for measure(), which else finds them again; not where they are very many.
+  /// Whether linearize() keeps its rows for measure(), which else finds them again.
   void keep_rows(bool keep);
+  std::size_t row_numbers(int parameters) const;  ///< as many as kept rows take, or a few less
   /// The same, with the normal equations in `arrow`.
   double linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow);
   /// Adds what the rows say of the parameters, states eliminated: their information, and Σ of the squares of scores of
@@ -68,7 +69,12 @@ class Problem {
   /// later do not count. Empty where the rows do not tell it. Not of a hard model.
   std::vector<double> filtered(const MachinePoint& machine, const std::vector<double>& poses);
 
+  /// Steps are expected to do what they did in another problem of the same run: a search for them starts there.
+  void expect_as(const Problem& other);
+
   // ---- of the last cost() or linearize()
+  void remember();  ///< the numbers below, for …
+  void recall();    ///< … when others were tried in between
   /// Where and why it was infinite: "swing.csv: the model has no step at t = 0.12 s, where theta turns at 310 rad/s".
   std::string fault() const;
   bool is_finite() const;

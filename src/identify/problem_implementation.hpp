@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "kinegraph/identify/problem.hpp"
 #include "kinegraph/identify/problem_readings.hpp"
 #include "kinegraph/identify/problem_start.hpp"
@@ -46,6 +48,7 @@ struct Problem::Implementation {
   std::vector<int> first_reading;            // per step, and one more
   std::vector<std::array<double, 6>> plain;  // per reading: residuals, not whitened
   Eigen::MatrixXd impulses;                  // per step: √κ M (v⁺ − φ)
+  Eigen::MatrixXd misses;                    // per step: v⁺ − φ of the last evaluation
   std::vector<double> after, change;
   std::vector<double> last;  // poses of the last evaluation
   Eigen::VectorXd numbers;   // and the machine's numbers
@@ -62,6 +65,11 @@ struct Problem::Implementation {
   StartResponse response;  // of a hard model
   double impulse_cost = 0, reading_cost = 0;
   long reading_rows = 0;
+  struct Remembered {
+    std::vector<std::array<double, 6>> plain;
+    double impulse_cost = 0, reading_cost = 0;
+    long reading_rows = 0;
+  } remembered;
   int lost_step = -1;     // where there is no step, …
   int lost_reading = -1;  // … or a residual that is not finite
 };

@@ -37,24 +37,30 @@ struct BodyInstant {
 ///     q(s) = q ⊞ h [s v⁺ + ½ s (s − 1)(v⁺ − v)],   v(s) = ½ (v + v⁺) + s (v⁺ − v),   a = (v⁺ − v)/h
 class Interpolation {
  public:
-  explicit Interpolation(int bodies) : bodies_(bodies), known_(bodies, 0) {}
+  explicit Interpolation(int bodies) : bodies_(bodies), known_(bodies, Known::nothing) {}
 
   /// `q`: of the second knot. The pairs must outlive what is asked.
   void set(const double* q, const KnotPair& before, const KnotPair& after, double fraction, bool slopes);
-  const BodyInstant& body(int i);
+  /// `rates`: the slopes of v and a are wanted, too.
+  const BodyInstant& body(int i, bool rates = true);
+  bool at_knot() const { return by_before_ == 0 && by_after_ == 0; }  ///< places are those of the second knot
 
   double shift(int knot) const { return shift_[knot]; }  ///< of centres of mass, by δp of each knot
   double speed(int knot) const { return speed_[knot]; }
   double push(int knot) const { return push_[knot]; }  ///< of their acceleration
 
  private:
+  void find_place(int i, BodyInstant& out) const;
+  void find_rate_slopes(int i, BodyInstant& out) const;
+
   const double* q_ = nullptr;
   const KnotPair *before_ = nullptr, *after_ = nullptr;
   double by_before_ = 0, by_after_ = 0, fraction_ = 0;
   double shift_[3], speed_[3], push_[3];
   bool slopes_ = false;
   std::vector<BodyInstant> bodies_;
-  std::vector<char> known_;
+  enum class Known : char { nothing, place, all };
+  std::vector<Known> known_;
 };
 
 }  // namespace kinegraph::identify

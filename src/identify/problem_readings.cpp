@@ -144,7 +144,7 @@ void ReadingRows::find_columns(Place& place) const {
 template <class T>
 maximal::Row<T> ReadingRows::row(const Freedom& freedom, Interpolation& at, const double* v, T& rate) const {
   const Joint& joint = mechanism_->joints()[freedom.joint];
-  const auto q = [&](int body) { return body < 0 ? nullptr : at.body(body).q; };
+  const auto q = [&](int body) { return body < 0 ? nullptr : at.body(body, false).q; };
   const JointSight<T> sight(*mechanism_, joint, machine_->numbers, q(joint.a), q(joint.b));
   maximal::Row<T> rows[6];
   maximal::freedom_rows(joint, sight.make(), rows);
@@ -160,7 +160,7 @@ void ReadingRows::read_freedom(const Place& place, Interpolation& at, bool slope
   const int bodies[2] = {joint.a, joint.b};
   double v[12] = {}, by_q[12], by_v[12], speed = 0;
   for (int e = 0; e < 2; ++e) {
-    if (bodies[e] >= 0) std::copy_n(at.body(bodies[e]).v, 6, v + 6 * e);
+    if (bodies[e] >= 0) std::copy_n(at.body(bodies[e], rate).v, 6, v + 6 * e);
   }
   const maximal::Row<double> plain = row<double>(freedom, at, v, speed);
   value_[0] = place.ratio * (rate ? speed : plain.value) + place.offset * (rate ? 0 : 1);
@@ -177,8 +177,9 @@ void ReadingRows::read_freedom(const Place& place, Interpolation& at, bool slope
   using Row3 = Eigen::Map<Eigen::RowVector3d>;
   for (int e = 0; e < 2; ++e) {
     if (bodies[e] < 0) continue;
-    const BodyInstant& body = at.body(bodies[e]);
+    const BodyInstant& body = at.body(bodies[e], rate);
     for (int k = 0; k < 3; ++k) {
+      if (k != 1 && !rate && at.at_knot()) continue;
       double* out = slopes_.states(0) + k * n_ + 6 * bodies[e];
       Row3(out) += Row3(by_q + 6 * e) * body.turn[k];
       Row3(out + 3) += Row3(by_q + 6 * e + 3) * at.shift(k);
@@ -291,7 +292,7 @@ double ReadingRows::add(const Reading& reading, Interpolation& at, double* plain
     cost += loss_.rho(s);
     if (!rows) continue;
     const double weight = std::sqrt(loss_.weight(s)) / sigma;
-    rows->add(weight * plain[c]);
+    rows->add_open(weight * plain[c]);
     const int last = rows->count() - 1, p = rows->parameters();
     for (int i = 0; i < 3 * n_; ++i) rows->states(last)[i] = weight * channel.scale * slopes_.states(c)[i];
     for (int i = 0; i < p; ++i) {

@@ -20,13 +20,17 @@ class RowBlock {
   void clear() { count_ = 0; }
   /// A row of zeros. Memory is kept: after the first steps nothing allocates.
   void add(double residual) {
+    add_open(residual);
+    std::fill_n(states(count_ - 1), wide_, 0.0);
+    std::fill_n(border(count_ - 1), p_, 0.0);
+  }
+  /// A row of which all numbers are to be set.
+  void add_open(double residual) {
     const std::size_t rows = static_cast<std::size_t>(++count_);
     if (residual_.size() < rows) {
       residual_.resize(rows), states_.resize(rows * wide_), border_.resize(rows * p_);
     }
     residual_[rows - 1] = residual;
-    std::fill_n(states(count_ - 1), wide_, 0.0);
-    std::fill_n(border(count_ - 1), p_, 0.0);
   }
 
   int count() const { return count_; }

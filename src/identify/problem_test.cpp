@@ -207,8 +207,9 @@ TEST(Problem, RowsThatAreKeptMeasureTheSame) {
       problem.measure(machine, made.poses, arrow, 2, information[keep], scatter[keep]);
     }
     EXPECT_GT(information[0].norm(), 0);
-    EXPECT_EQ(information[0], information[1]);
-    EXPECT_EQ(scatter[0], scatter[1]);
+    // rows that are found again have steps whose search starts elsewhere: their last bits differ
+    EXPECT_TRUE(information[0].isApprox(information[1], 1e-10));
+    EXPECT_TRUE(scatter[0].isApprox(scatter[1], 1e-10));
   }
 }
 

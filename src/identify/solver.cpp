@@ -26,7 +26,11 @@ Eigen::VectorXd inside(const Parameters& parameters, Eigen::VectorXd x) {
 }  // namespace
 
 Solver::Solver(const Parameters& parameters, std::vector<Problem>& problems, const SolverOptions& options)
-    : parameters_(parameters), problems_(problems), options_(options), arrows_(problems.size()) {
+    : parameters_(parameters),
+      problems_(problems),
+      options_(options),
+      arrows_(options.memory ? *options.memory : own_) {
+  arrows_.resize(problems.size());
   for (std::size_t r = 0; r < problems.size(); ++r) {
     arrows_[r].reset(problems[r].unknowns(), problems[r].knots(), parameters.size());
   }
@@ -41,7 +45,10 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   if (!first) return first.failure();
   machine_ = std::move(*first);
   for (std::size_t r = 0; r < problems_.size(); ++r) problems_[r].follow(machine_, poses_[r]);
-  for (Problem& problem : problems_) problem.keep_rows(options_.most_iterations == 0 && options_.measure);
+  std::size_t numbers = 0;
+  for (const Problem& problem : problems_) numbers += problem.row_numbers(parameters_.size());
+  const bool keep = options_.most_iterations == 0 && options_.measure && numbers <= kMostKept;
+  for (Problem& problem : problems_) problem.keep_rows(keep);
   cost_ = linearize(machine_, x_, poses_);
   if (!std::isfinite(cost_)) return no_start();
   report_.first_cost = cost_;
@@ -56,6 +63,7 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
     }
     iterate();
   }
+  for (Problem& problem : problems_) problem.recall();
   report_.cost = cost_;
   report_.seconds = seconds_since(start);
   report_.at_bound = at_bound_;
@@ -112,6 +120,8 @@ void Solver::find_variance() {
 
 void Solver::remember() {
   find_variance();
+  failed_fall_ = -1;
+  for (Problem& problem : problems_) problem.remember();
   report_.costs.push_back(cost_);
   report_.path.push_back(x_);
   if (options_.watch) options_.watch(report_.iterations, cost_, x_);
@@ -132,6 +142,8 @@ void Solver::iterate() {
   // Nearly all steps are good: their normal equations are found at once with their cost. The first one, those after one
   // that was not, and those that promise little are tried first, and shortened: far from the answer steps overshoot.
   const bool careful = report_.iterations == 1 || nu_ > kFirstNu || modest;
+  if (careful && has_failed(d, fall)) return fail(last, modest);
+  failed_ = d, failed_fall_ = careful ? fall : -1;
   double next = careful ? cost(*machine, x_ + d, trial_) : 0;
   const int shorter = !careful ? 0 : modest ? kFewShorter : kMostShorter;
   for (int i = 0; i < shorter && !(next < cost_); ++i) {
@@ -146,18 +158,12 @@ void Solver::iterate() {
   const bool linearized = !careful || next < cost_;
   if (linearized) next = linearize(*machine, x, trial_);
   const bool good = next < cost_;
-  report_.evaluated = good;
-  if (!good && linearized) {
-    cost_ = linearize(machine_, x_, poses_);
-    report_.evaluated = true;
-  }
-  if (!std::isfinite(next)) return worsen();  // no motion there: that says nothing of how near the answer is
-  if (!good) {
-    if (last) return stop(true, "no step makes the residuals smaller");
-    slow_ = modest ? slow_ + 1 : 0;
-    if (slow_ >= kMostSlow) return stop(true, "the residuals hardly fall any more");
+  if (!good && linearized) cost_ = linearize(machine_, x_, poses_);
+  if (!std::isfinite(next)) {  // no motion there: that says nothing of how near the answer is
+    failed_fall_ = -1;
     return worsen();
   }
+  if (!good) return fail(last, modest);
   const double gain = fall > 0 ? (cost_ - next) / fall : 1;
   damping_ = std::max(kLeastDamping, damping_ * std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3)));
   nu_ = kFirstNu;
@@ -168,6 +174,14 @@ void Solver::iterate() {
   if (last) return stop(true, "the last step was small");
   if (slow_ >= kMostSlow) return stop(true, "the residuals hardly fall any more");
   if (cost_ <= kNothing * report_.first_cost) stop(true, "nothing is left of the residuals");
+}
+
+/// A step that was not good.
+void Solver::fail(bool last, bool modest) {
+  if (last) return stop(true, "no step makes the residuals smaller");
+  slow_ = modest ? slow_ + 1 : 0;
+  if (slow_ >= kMostSlow) return stop(true, "the residuals hardly fall any more");
+  worsen();
 }
 
 /// Poses after a step of the parameters; returns by how much the cost should fall.
@@ -242,6 +256,12 @@ bool Solver::is_small(const Eigen::VectorXd& d, double fall) const {
   if (fall <= kSmallFall * variance_) return true;
   if (d.size() == 0) return fall <= options_.tolerance * options_.tolerance * cost_;
   return ((d.cwiseAbs() - options_.tolerance * x_.cwiseAbs()).array() <= 1e-3 * options_.tolerance).all();
+}
+
+/// Whether a step is the last one again, which was not good: more damping did not change it.
+bool Solver::has_failed(const Eigen::VectorXd& d, double fall) const {
+  return failed_fall_ > 0 && std::abs(fall - failed_fall_) <= kSameStep * failed_fall_ &&
+         (d - failed_).norm() <= kSameStep * failed_.norm();
 }
 
 void Solver::worsen() {

@@ -7,12 +7,16 @@
 
 namespace kinegraph::identify {
 
+/// Of normal equations. Searches that share it do not ask the system for it anew, which takes long.
+using SolverMemory = std::vector<linear::Arrowhead>;
+
 struct SolverOptions {
   int most_iterations = 30;
   double tolerance = 1e-6;  ///< parameters move less than this (of their standard deviations' order, or relative)
   bool measure = true;      ///< information and scatter at the answer are wanted
   bool absorbed = false;    ///< Problem::absorbed() too
   bool blind = false;       ///< steps are taken without looking at what they bring: for how an answer would move
+  SolverMemory* memory = nullptr;
   Progress progress;
   std::function<void(int iteration, double cost, const Eigen::VectorXd& x)> watch;
 };
@@ -30,11 +34,11 @@ struct SolverReport {
   Eigen::VectorXd absorbed;  ///< per channel: sum of Problem::absorbed()
   std::vector<bool> at_bound;  ///< per coordinate
   std::vector<bool> at_edge;   ///< per inequality of Parameters::inequalities()
-  bool evaluated = true;       ///< the problems' last evaluation was at the answer
 };
 
 /// Levenberg-Marquardt over all runs at once: states eliminated first, parameters last, bounds and possible inertias on
-/// the small Schur complement. `x` and `poses` (per run) are start and answer.
+/// the small Schur complement. `x` and `poses` (per run) are start and answer; the problems are left as the answer has
+/// them.
 Result<SolverReport> solve(const Parameters& parameters, std::vector<Problem>& problems, Eigen::VectorXd& x,
                            std::vector<std::vector<double>>& poses, const SolverOptions& options);
 

@@ -19,6 +19,8 @@ inline constexpr int kMostSlow = 2;                         // such steps, one a
 inline constexpr double kNothing = 1e-26;                   // of the first cost
 inline constexpr double kRidge = 1e-2;                      // of the residuals' variance
 inline constexpr double kMargin = 1e-6;                     // to bounds, at the start
+inline constexpr double kSameStep = 1e-3;                   // a share of a step
+inline constexpr std::size_t kMostKept = 30000000;          // numbers of rows of all problems
 inline constexpr int kMostHalvings = 30, kMostShorter = 3, kFewShorter = 1;
 
 /// Levenberg-Marquardt, as 002's algorithm 1 corrected:
@@ -35,9 +37,11 @@ class Solver {
   bool propose(Eigen::VectorXd& d);
   Result<MachinePoint> approach(Eigen::VectorXd& d) const;
   bool is_small(const Eigen::VectorXd& d, double fall) const;
+  bool has_failed(const Eigen::VectorXd& d, double fall) const;
   double move(const MachinePoint& machine, const Eigen::VectorXd& d);
   Failure no_start() const;
   void worsen();
+  void fail(bool last, bool modest);
   void stop(bool converged, const char* why);
   void remember();
   bool measure();
@@ -49,13 +53,16 @@ class Solver {
   const Parameters& parameters_;
   std::vector<Problem>& problems_;
   const SolverOptions& options_;
-  std::vector<linear::Arrowhead> arrows_;
+  SolverMemory own_;
+  SolverMemory& arrows_;
   SolverReport report_;
   MachinePoint machine_;
   Eigen::VectorXd x_;
   Poses poses_, trial_;
   double cost_ = 0, variance_ = 0, damping_ = kFirstDamping, nu_ = kFirstNu;
   int slow_ = 0;
+  Eigen::VectorXd failed_;   // the last step that was not good, from here, …
+  double failed_fall_ = -1;  // … and what it promised; −1: none
   std::vector<bool> at_bound_;
   std::string undetermined_;
 };

@@ -109,8 +109,14 @@ void RegularizedStep::differentiate(Matrix& derivative) {
   fill_columns(after_, lambda_);
   if (loaded) add_load_changes();
   if (at_end_) {
-    for (std::size_t i = 0; i < poses_.size(); ++i) linearize_spin(static_cast<int>(i), true);
-    factor_at_end();
+    // where the search for the step ended next to where it was linearised last, that factor is this one
+    const bool known =
+        !held && factored_ && h_ * (after_ - factored_at_).lpNorm<Eigen::Infinity>() <= kSameLinearization;
+    if (!known) {
+      for (std::size_t i = 0; i < poses_.size(); ++i) linearize_spin(static_cast<int>(i), true);
+      find_endings();
+      factor_at_end();
+    }
     solve_at_end_padded(impulse_columns_.data(), right_columns_.data(), static_cast<int>(impulse_columns_.cols()));
   } else {
     solve_padded(impulse_columns_.data(), right_columns_.data(), static_cast<int>(impulse_columns_.cols()));

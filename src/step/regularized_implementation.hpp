@@ -13,7 +13,8 @@ inline constexpr double kSameEnding = 1e-11;
 inline constexpr double kPoorEnding = 1e-4;  // over the same: more than that after all rounds is no answer
 inline constexpr double kNearEnding = 1e-7;  // over the same: where the last linearisation will do
 inline constexpr int kMostEndings = 10;
-inline constexpr double kFarGuess = 0.3;  // rad, m: changes of a step from which no search starts
+inline constexpr double kSameLinearization = 1e-9;  // rad, m at the end: derivatives are wrong by about such a share
+inline constexpr double kFarGuess = 0.3;            // rad, m: changes of a step from which no search starts
 
 /// Up to a multiple of 4, as linear::ArrowheadKernel takes numbers of rows and columns.
 inline int padded(int count) { return (count + 3) / 4 * 4; }

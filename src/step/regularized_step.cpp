@@ -44,7 +44,8 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
   turns_.resize(bodies);
   turned_axes_.resize(bodies);
   endings_.resize(m.rows());
-  for (Eigen::VectorXd* x : {&before_, &after_, &free_, &again_, &impulse_}) x->setZero(n_);
+  end_frames_.resize(m.joints().size());
+  for (Eigen::VectorXd* x : {&before_, &after_, &free_, &again_, &impulse_, &factored_at_}) x->setZero(n_);
   for (Eigen::VectorXd* x : {&lambda_, &free_lambda_, &again_lambda_, &right_}) x->setZero(m_);
   for (Eigen::VectorXd* x : {&friction_, &position_, &rate_, &dry_}) x->setZero(freedoms);
   for (Eigen::VectorXd* x : {&violation_, &end_, &given_}) x->setZero(m.rows());
@@ -112,17 +113,17 @@ bool RegularizedStep::advance(const double* q, const double* v, const StepInput&
     poses_[i].p = Eigen::Map<const Eigen::Vector3d>(q + 7 * i + 4);
   }
   std::copy_n(v, n_, before_.data());
-  assemble(v, input);
+  h_ = input.h;
   bool found = false;
   if (guess && is_near(guess)) {
     tried_.assign(grip, grip + freedoms());
+    assemble(v, input, false);
     found = advance_from(guess, grip);
-    if (!found) {  // it leaves the right-hand side and the grips of where it gave up
-      std::copy(tried_.begin(), tried_.end(), grip);
-      assemble(v, input);
-    }
+    // it leaves the grips of where it gave up
+    if (!found) std::copy(tried_.begin(), tried_.end(), grip);
   }
   if (!found) {
+    assemble(v, input, true);
     factor();
     if (!respond_to_loads(grip)) return false;
     if (regularization_.hold == maximal::Hold::end && !hold_at_end(grip, true)) return false;
@@ -174,6 +175,7 @@ bool RegularizedStep::hold_at_end(Grip* grip, bool balanced) {
     spins_[i].by_after.setZero();
     spins_[i].at_rest.noalias() = inertia_[i] * (Eigen::Map<const Eigen::Vector3d>(before_.data() + 6 * i) - spun_[i]);
   }
+  factored_ = false;
   double far = 0, before = 0;
   for (const maximal::Pose<double>& pose : poses_) far = std::max(far, pose.p.lpNorm<Eigen::Infinity>());
   for (int round = 0;; ++round) {
@@ -183,7 +185,7 @@ bool RegularizedStep::hold_at_end(Grip* grip, bool balanced) {
       const double change = (end_[r] - violation_[r]) / h_;
       const double wrong = std::abs(change + rows_[r].softness * lambda_[r] - given_[r]);
       if (!(wrong <= left)) left = wrong;  // not a number, too
-      right_[r] = given_[r] - change + rate_along(endings_, r);
+      right_[r] = given_[r] - change;
     }
     if (!std::isfinite(left)) return false;
     const double fast = 1 + after_.lpNorm<Eigen::Infinity>();
@@ -201,9 +203,8 @@ bool RegularizedStep::hold_at_end(Grip* grip, bool balanced) {
     // near the answer the last linearisation will do: by what is left it is wrong, which counts times what is left
     const bool again = round == 0 || left > kNearEnding * fast;
     for (std::size_t i = 0; i < poses_.size(); ++i) linearize_spin(static_cast<int>(i), again);
-    if (again) factor_at_end(), factored_endings_ = endings_;
-    for (int r = 0; r < mechanism_->rows() && !again; ++r)
-      right_[r] += rate_along(factored_endings_, r) - rate_along(endings_, r);
+    if (again) find_endings(), factor_at_end(), factored_at_ = after_, factored_ = true;
+    for (int r = 0; r < mechanism_->rows(); ++r) right_[r] += rate_along(endings_, r);
     again_ = impulse_;
     for (std::size_t i = 0; i < poses_.size(); ++i) {
       again_.segment<3>(6 * i) +=
@@ -249,29 +250,42 @@ void RegularizedStep::linearize_spin(int body, bool slope) {
   spin.at_rest = spin_impulse(body) - spin.by_after * after_.segment<3>(6 * body);
 }
 
-/// g and ∂g/∂v⁺/h at q⁺ = q ⊞ h v⁺: G(q⁺), with turns times Jᵣ(h ω⁺).
+/// g at q⁺ = q ⊞ h v⁺.
 void RegularizedStep::find_end() {
   for (std::size_t i = 0; i < poses_.size(); ++i) {
     const double* v = after_.data() + 6 * i;
-    const Eigen::Vector3d turn = h_ * Eigen::Map<const Eigen::Vector3d>(v);
-    turns_[i] = SO3::exp(turn).matrix();
+    turns_[i] = SO3::exp(h_ * Eigen::Map<const Eigen::Vector3d>(v)).matrix();
     ends_[i].R.noalias() = poses_[i].R * turns_[i];
-    turned_axes_[i].noalias() = ends_[i].R * SO3::right_jacobian(turn);
     ends_[i].p = poses_[i].p + h_ * Eigen::Map<const Eigen::Vector3d>(v + 3);
   }
-  maximal::Row<double> found[6];
-  for (const Joint& joint : mechanism_->joints()) {
+  maximal::WorldRow<double> found[6];
+  for (std::size_t j = 0; j < mechanism_->joints().size(); ++j) {
+    const Joint& joint = mechanism_->joints()[j];
     if (joint.rows == 0) continue;
-    maximal::JointPlace<double> place(end(joint.a), end(joint.b), com(joint.a), com(joint.b),
-                                      numbers_.data() + joint.numbers);
-    // rows are turned into axes in which turns are those by ω⁺
-    if (joint.a >= 0) place.F.body = turned_axes_[joint.a];
-    if (joint.b >= 0) place.M.body = turned_axes_[joint.b];
+    const maximal::JointPlace<double> place(end(joint.a), end(joint.b), com(joint.a), com(joint.b),
+                                            numbers_.data() + joint.numbers);
+    end_frames_[j] = {place.F, place.M};
     maximal::constraint_rows(joint, maximal::RowMaker<double>(place.F, place.M), found);
-    for (int i = 0; i < joint.rows; ++i) {
-      end_[joint.row + i] = found[i].value;
-      std::copy_n(found[i].G, 12, endings_[joint.row + i].data());
-    }
+    for (int i = 0; i < joint.rows; ++i) end_[joint.row + i] = found[i].value;
+  }
+}
+
+/// ∂g/∂v⁺/h where find_end() was asked last: G(q⁺), with turns times Jᵣ(h ω⁺).
+void RegularizedStep::find_endings() {
+  for (std::size_t i = 0; i < poses_.size(); ++i) {
+    const Eigen::Vector3d turn = h_ * Eigen::Map<const Eigen::Vector3d>(after_.data() + 6 * i);
+    turned_axes_[i].noalias() = ends_[i].R * SO3::right_jacobian(turn);
+  }
+  maximal::Row<double> found[6];
+  for (std::size_t j = 0; j < mechanism_->joints().size(); ++j) {
+    const Joint& joint = mechanism_->joints()[j];
+    if (joint.rows == 0) continue;
+    // rows are turned into axes in which turns are those by ω⁺
+    auto& [F, M] = end_frames_[j];
+    if (joint.a >= 0) F.body = turned_axes_[joint.a];
+    if (joint.b >= 0) M.body = turned_axes_[joint.b];
+    maximal::constraint_rows(joint, maximal::RowMaker<double>(F, M), found);
+    for (int i = 0; i < joint.rows; ++i) std::copy_n(found[i].G, 12, endings_[joint.row + i].data());
   }
 }
 
@@ -283,15 +297,17 @@ double RegularizedStep::rate_along(const std::vector<std::array<double, 12>>& ro
   return sum;
 }
 
-/// Fills the rows, impulse_ = M v′ + h f + what does not depend on v⁺, and right_.
-void RegularizedStep::assemble(const double* v, const StepInput& input) {
+/// Fills the rows, impulse_ = M v′ + h f + what does not depend on v⁺, and right_. `turned`: v′ is v turned on by the
+/// gyroscopic term; without, v itself, which does where Newton's method adds that term anyway.
+void RegularizedStep::assemble(const double* v, const StepInput& input, bool turned) {
   h_ = input.h;
   gamma_ = regularization_.gamma(h_);
   correction_ = regularization_.correction(h_);
   curved_ = regularization_.curvature(h_);
   const double* gravity = numbers_.data() + Mechanism::kGravity;
   for (std::size_t i = 0; i < poses_.size(); ++i) {  // body_balance() of a body that comes to rest
-    spun_[i] = maximal::free_spin<double>(inertia_[i], Eigen::Map<const Eigen::Vector3d>(v + 6 * i), h_);
+    const Eigen::Map<const Eigen::Vector3d> spin(v + 6 * i);
+    spun_[i] = turned ? maximal::free_spin<double>(inertia_[i], spin, h_) : Eigen::Vector3d(spin);
     impulse_.segment<3>(6 * i).noalias() = inertia_[i] * spun_[i];
     for (int k = 0; k < 3; ++k)
       impulse_[6 * i + 3 + k] = mass(static_cast<int>(i)) * (v[6 * i + 3 + k] + h_ * gravity[k]);

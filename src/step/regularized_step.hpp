@@ -101,7 +101,7 @@ class RegularizedStep {
   void divide_by_mass(int body, const double* x, double* out) const;
   double rate_after(int freedom, const double* v, int stride) const;
   Eigen::Vector3d joint_force(int joint) const;
-  void assemble(const double* v, const StepInput& input);
+  void assemble(const double* v, const StepInput& input, bool turned);
   void add_joint(int joint, const double* v, const StepInput& input);
   void add_forces(const double* v, const StepInput& input);
   void weigh_freedom(int freedom, bool held);
@@ -128,6 +128,7 @@ class RegularizedStep {
   bool advance_from(const double* guess, maximal::Grip* grip);
   bool hold_at_end(maximal::Grip* grip, bool balanced);
   void find_end();
+  void find_endings();
   Eigen::Vector3d spin_impulse(int body) const;
   double spin_left() const;
   void linearize_spin(int body, bool slope);
@@ -190,9 +191,15 @@ class RegularizedStep {
   double h_ = 0, gamma_ = 0, correction_ = 0, curved_ = 0;
   std::vector<maximal::Pose<double>> poses_, ends_;   // at the start of the step and at its end
   std::vector<Eigen::Matrix3d> turns_, turned_axes_;  // from one to the other; axes at the end, times its Jᵣ
-  std::vector<std::array<double, 12>> endings_, factored_endings_,
-      mobile_endings_;                // (∂g⁺/∂v⁺)/h of constraints; A⁺ M⁻¹ of all rows
-  std::vector<maximal::Grip> tried_;  ///< grips before a guess is tried
+  struct JointFrames {
+    maximal::Frame<double> F, M;
+  };
+  std::vector<JointFrames> end_frames_;                           // per joint, at the end
+  std::vector<std::array<double, 12>> endings_, mobile_endings_;  // (∂g⁺/∂v⁺)/h of constraints where they were
+                                                                  // linearised last; A⁺ M⁻¹ of all rows
+  std::vector<maximal::Grip> tried_;                              ///< grips before a guess is tried
+  Eigen::VectorXd factored_at_;  ///< v⁺ where the search for this step factored last, …
+  bool factored_ = false;        ///< … if it did
   Eigen::VectorXd before_, after_, free_, again_, lambda_, free_lambda_, again_lambda_, friction_, violation_, end_,
       given_, position_, rate_, dry_;
   std::vector<maximal::Row<double>> freedom_rows_;

@@ -38,27 +38,57 @@ KINEGRAPH_WIDE void solve_four(const double* U, int stride, double* __restrict y
   }
 }
 
-/// P S = L U of m rows, by rows; the diagonal holds 1/Uₖₖ.
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
+/// Rows k + 1 … m − 1 less their shares of row k, in the fours of columns from that of column k on.
+template <int Fours>
+[[gnu::always_inline]] inline void subtract_pivot(double* S, int m, int stride, int k) {
+  const int first = k / 4 * 4;
+  const double* own = S + static_cast<std::ptrdiff_t>(k) * stride;
+  const auto at = [&](int i, int f) -> Four& {
+    return *reinterpret_cast<Four*>(S + static_cast<std::ptrdiff_t>(i) * stride + first + 4 * f);
+  };
+  Four later[Fours];
+  for (int f = 0; f < Fours; ++f) later[f] = at(k, f);
+  for (int j = first; j <= k; ++j) later[0][j - first] = 0;  // these columns hold L
+  for (int i = k + 1; i < m; ++i) {
+    double& own_column = S[static_cast<std::ptrdiff_t>(i) * stride + k];
+    const double share = own_column * own[k];
+    for (int f = 0; f < Fours; ++f) at(i, f) -= share * later[f];
+    own_column = share;
+  }
+}
+
+/// P S = L U of m rows, by rows; the diagonal holds 1/Uₖₖ. Rows are as long as fours of columns need (`stride`).
 KINEGRAPH_WIDE void factor_by_rows(double* S, int m, int stride, int* pivots) {
   for (int k = 0; k < m; ++k) {
     double* own = S + static_cast<std::ptrdiff_t>(k) * stride;
     int largest = k;
+    double most = std::abs(own[k]);
     for (int i = k + 1; i < m; ++i) {
-      if (std::abs(own[(i - k) * stride + k]) > std::abs(own[(largest - k) * stride + k])) largest = i;
+      const double size = std::abs(own[(i - k) * stride + k]);
+      if (size > most) largest = i, most = size;
     }
     pivots[k] = largest;
     if (largest != k) std::swap_ranges(own, own + m, S + static_cast<std::ptrdiff_t>(largest) * stride);
     own[k] = 1 / own[k];
-    for (int i = k + 1; i < m; ++i) {
-      double* row = S + static_cast<std::ptrdiff_t>(i) * stride;
-      if (row[k] == 0) continue;
-      row[k] *= own[k];
-      add(-row[k], own + k + 1, row + k + 1, m - k - 1);
+    const int fours = (stride - k / 4 * 4) / 4;
+    if (fours == 1) {
+      subtract_pivot<1>(S, m, stride, k);
+    } else if (fours == 2) {
+      subtract_pivot<2>(S, m, stride, k);
+    } else if (fours == 3) {
+      subtract_pivot<3>(S, m, stride, k);
+    } else {
+      for (int i = k + 1; i < m; ++i) {
+        double* row = S + static_cast<std::ptrdiff_t>(i) * stride;
+        if (row[k] == 0) continue;
+        row[k] *= own[k];
+        add(-row[k], own + k + 1, row + k + 1, m - k - 1);
+      }
     }
   }
 }
-
-typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 
 /// y ← U⁻¹ L⁻¹ y of fours of columns, which stay in registers
 template <int Fours>
@@ -263,7 +293,7 @@ KINEGRAPH_WIDE void RegularizedStep::move_by(double* velocity, const double* mul
 ///     [M′ −Aᵀ] [v]   [b]
 ///     [A⁺  Σ ] [y] = [r]        (A⁺ M′⁻¹ Aᵀ + Σ) y = r − A⁺ M′⁻¹ b
 ///
-/// A⁺: of a constraint as find_end() has it, other rows as before. M′: J + S for J, see linearize_spin().
+/// A⁺: of a constraint as find_endings() has it, other rows as before. M′: J + S for J, see linearize_spin().
 void RegularizedStep::factor_at_end() {
   const auto divide = [&](int body, const double* x, double* out) {
     Eigen::Map<Eigen::Vector3d>(out).noalias() =

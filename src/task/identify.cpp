@@ -193,6 +193,7 @@ void Identification::find_bias(const maximal::Mechanism& mechanism) {
   once.most_iterations = 1;
   once.measure = false;
   once.blind = true;
+  once.memory = fit_->memory.get();
   Eigen::VectorXd x = fit_->x;
   const auto report = identify::solve(fit_->parameters, problems, x, poses, once);
   if (report && report->converged) bias_ = (x - fit_->x) / 3;

@@ -33,13 +33,14 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
                                                std::vector<std::vector<double>>& poses, double large,
                                                const IdentifyOptions& options,
                                                const std::function<void(double share)>& make,
-                                               const Progress& progress) {
+                                               identify::SolverMemory& memory, const Progress& progress) {
   identify::SolverReport report;
   const std::vector<double> shares = stages(large);
   const double count = static_cast<double>(shares.size());
   for (std::size_t stage = 0; stage < shares.size(); ++stage) {
     make(shares[stage]);
     identify::SolverOptions solver;
+    solver.memory = &memory;
     solver.most_iterations = options.iterations;
     const bool last = stage + 1 == shares.size();
     solver.measure = last && !options.reestimate;
@@ -70,7 +71,7 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
                                             const std::vector<identify::Run>& runs, const identify::Weights& weights,
                                             const IdentifyOptions& options, std::vector<identify::Problem>& problems,
                                             Eigen::VectorXd& x, std::vector<std::vector<double>>& poses,
-                                            const Progress& progress) {
+                                            identify::SolverMemory& memory, const Progress& progress) {
   constexpr int kParts = 16, kLeastSteps = 50;
   const std::size_t stored = static_cast<std::size_t>(parameters.mechanism().stored());
   identify::SolverReport report;
@@ -86,6 +87,7 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
       some.emplace_back(poses[r].begin(), poses[r].begin() + static_cast<std::ptrdiff_t>((steps + 2) * stored));
     }
     identify::SolverOptions solver;
+    solver.memory = &memory;
     solver.most_iterations = options.iterations;
     solver.measure = part == 1 && !options.reestimate;
     const double end = begin + 0.5 / part;
@@ -252,14 +254,16 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
                            ? 1
                            : weights.kappa * unit * unit /
                                  identify::natural_kappa(parameters.mechanism(), placed, poses, unit, weights.length);
-  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make,
+  std::shared_ptr<identify::SolverMemory> memory =
+      start.memory ? start.memory : std::make_shared<identify::SolverMemory>();
+  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make, *memory,
                                                           part_of(progress, 0, weights.hard ? kStates : 1));
   if (!report) return report.failure();
   if (weights.hard) {
     const int before = report->iterations;
     const double seconds = report->seconds;
-    report =
-        solve_replay(model, parameters, placed, weights, options, problems, x, poses, part_of(progress, kStates, 1));
+    report = solve_replay(model, parameters, placed, weights, options, problems, x, poses, *memory,
+                          part_of(progress, kStates, 1));
     if (!report) return report.failure();
     report->iterations += before;
     report->seconds += seconds;
@@ -267,11 +271,10 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
   Result<identify::MachinePoint> machine = parameters.at(x);
   if (!machine) return machine.failure();
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    if (!report->evaluated) problems[i].cost(*machine, poses[i]);
     identify::set_references(parameters.mechanism(), machine->numbers, poses[i], placed[i]);
   }
   return Fit{parameters,       std::move(x),        *std::move(machine), std::move(placed),
-             std::move(poses), std::move(problems), *std::move(report)};
+             std::move(poses), std::move(problems), *std::move(report),  std::move(memory)};
 }
 
 Result<Fit> fit_motion(const Model& model, const std::vector<identify::Run>& runs,

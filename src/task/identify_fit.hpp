@@ -40,6 +40,7 @@ struct Fit {
   std::vector<std::vector<double>> poses;   ///< per run
   std::vector<identify::Problem> problems;  ///< per run, at the solution
   identify::SolverReport report;
+  std::shared_ptr<identify::SolverMemory> memory;  ///< for searches that follow
 
   // as of Problem, of all runs
   double impulse_cost() const;
@@ -52,6 +53,7 @@ struct Fit {
 struct FitStart {
   Eigen::VectorXd x;
   const std::vector<std::vector<double>>* poses = nullptr;
+  std::shared_ptr<identify::SolverMemory> memory = nullptr;  ///< of a fit before
 };
 
 Result<Fit> fit(const Model& model, const identify::Parameters& parameters, const std::vector<identify::Run>& runs,

@@ -23,13 +23,16 @@ Result<identify::SolverReport> weighed_again(const Fit& fit, const FitData& data
                                              const IdentifyOptions& options) {
   std::vector<identify::Problem> problems;
   problems.reserve(fit.runs.size());
-  for (const identify::Run& run : fit.runs) {
-    problems.emplace_back(data.model, fit.parameters.shared_mechanism(), run, regularization_of(options), weights);
+  for (std::size_t i = 0; i < fit.runs.size(); ++i) {
+    problems.emplace_back(data.model, fit.parameters.shared_mechanism(), fit.runs[i], regularization_of(options),
+                          weights);
+    problems.back().expect_as(fit.problems[i]);
   }
   Eigen::VectorXd x = fit.x;
   std::vector<std::vector<double>> poses = fit.poses;
   identify::SolverOptions once;
   once.most_iterations = 0;
+  once.memory = fit.memory.get();
   return identify::solve(fit.parameters, problems, x, poses, once);
 }
 
