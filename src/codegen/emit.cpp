@@ -274,7 +274,7 @@ class Writer {
 
   /// A part of the program: reads inputs, sines, cosines and the work space, writes the work space. Several parts are
   /// compiled apart: in one function they would take compilers minutes. A single one stands inside the function that
-  /// has the arrays of vectors: there clang++ aligns the stack, and what it spills does not straddle cache lines.
+  /// has the arrays of vectors.
   std::string block(int b) const {
     std::string inputs;
     for (const Array& array : program_.inputs) inputs += fmt::format("const Real<Number>* {}, ", array.name);
@@ -292,7 +292,9 @@ class Writer {
     for (const Signed s : program_.results()) {
       if (last) read.push_back(s.node());
     }
-    body += unused() + loads(read);
+    body += unused();
+    if (blocks_.size() > 1) body += "  Number home[1];\n  align_stack(home);\n";
+    body += loads(read);
     for (const int node : blocks_[b]) body += statement(node);
     if (last) body += results();
     return body + "}\n";
@@ -333,13 +335,14 @@ class Writer {
                                    arguments("Real<Number>", true));
     body += fmt::format("  Number w[{}], s[{}], c[{}];\n", std::max<std::size_t>(1, work_.size()), std::max(1, padded),
                         std::max(1, padded));
+    body += "  align_stack(w);\n";
     if (count > 0) {
       body += loads(angle_inputs());
       body += fmt::format("  constexpr int many = sizeof(Number) == sizeof({}) ? {} : {};\n", real(), padded, count);
       body += "  const Number angles[many] = {";
       for (int k = 0; k < count; ++k) body += fmt::format("{}{}", k ? ", " : "", angle_text(angles_[k]));
       body += "};\n";
-      body += "  Number total;\n  sines<many>(angles, s, c, total);\n";
+      body += "  typename Bits<Number>::Type above{};\n  sines<many>(angles, s, c, above);\n";
     }
     std::string inputs;
     for (const Array& array : program_.inputs) inputs += array.name + ", ";
@@ -348,7 +351,7 @@ class Writer {
     std::string out;
     for (const Array& array : program_.outputs) out += ", " + array.name;
     body += fmt::format("  {}_block{}<Number>({}s, c, w{}, pivot);\n", name_, blocks_.size() - 1, inputs, out);
-    if (count > 0) body += "  pivot = total <= largest_square<Number>() ? pivot : Number{};\n";
+    if (count > 0) body += "  check_angles(above, pivot);\n";
     return body + "}\n";
   }
 

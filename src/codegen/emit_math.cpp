@@ -2,9 +2,10 @@
 
 namespace kinegraph::codegen {
 
-// Reduction by π/2 in three parts (exact up to 2²⁰ quarter turns), then the polynomials of fdlibm's __kernel_sin and
+// Reduction by π/2 in two parts, of which the first has 33 digits: k times it is exact up to 2²⁰ quarter turns, and the
+// second leaves 2⁻⁶⁶ of them (float: three parts, up to 2¹³). Then the polynomials of fdlibm's __kernel_sin and
 // __kernel_cos (double) and of Cephes' sinf and cosf (float). The number of quarter turns is read off the bits of a sum
-// with 1.5 · 2⁵², so nothing is ever compared.
+// with 1.5 · 2⁵² + 2²⁰, so nothing is ever compared.
 const char* const kGeneratedMath = R"(#ifndef KINEGRAPH_GENERATED_MATH
 #define KINEGRAPH_GENERATED_MATH
 #ifdef __FAST_MATH__
@@ -75,6 +76,16 @@ template <class Number>
 inline void put(const Number& x, Real<Number>* to, int k) {
   std::memcpy(to + k * (sizeof(Number) / sizeof(Real<Number>)), &x, sizeof x);
 }
+// clang++ aligns the stack for vectors only where an array of them has to lie in it; else what it spills straddles
+// cache lines, more or fewer of them from one run to the next.
+template <class Number>
+KINEGRAPH_GENERATED_INSIDE inline void align_stack(Number* array) {
+#ifdef __GNUC__
+  asm volatile("" : : "r"(array));
+#else
+  (void)array;
+#endif
+}
 template <class Number>
 inline void take_least(const Number& a, const Number& b, Number& y) {
   y = a < b ? a : b;
@@ -100,9 +111,9 @@ inline void take_tanh(const Number& a, Number& y) {
 
 template <class Number>
 inline void reduced(const Number& x, double, Number& turns, Number& r, Number& s, Number& c) {
-  turns = x * 6.36619772367581382433e-01 + 6755399441055744.0;
-  const Number k = turns - 6755399441055744.0;
-  r = ((x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
+  turns = x * 6.36619772367581382433e-01 + 6755399442104320.0;
+  const Number k = turns - 6755399442104320.0;
+  r = (x - k * 1.57079632673412561417e+00) - k * 6.07710050650619224932e-11;
   const Number z = r * r;
   s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 +
       z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
@@ -112,17 +123,31 @@ inline void reduced(const Number& x, double, Number& turns, Number& r, Number& s
 }
 template <class Number>
 inline void reduced(const Number& x, float, Number& turns, Number& r, Number& s, Number& c) {
-  turns = x * 0.636619772f + 12582912.0f;
-  const Number k = turns - 12582912.0f;
+  turns = x * 0.636619772f + 12591104.0f;
+  const Number k = turns - 12591104.0f;
   r = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
   const Number z = r * r;
   s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
   c = 1.0f + z * (-0.5f + z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f)));
 }
 
-// The squares of the angles add up in `total`: no angle is larger than its root, and one that is not a number shows.
+// How many quarter turns are too many, and the bits of 1.5 · 2⁵² (float: 1.5 · 2²³), which is added to the turns with so
+// many more: what differs from these bits is less than twice as many turns, or the angle is too large, or no number.
 template <class Number>
-inline void sine_and_cosine(const Number& x, Number& sine, Number& cosine, Number& total) {
+struct Range;
+template <>
+struct Range<double> {
+  static constexpr std::uint64_t turns = std::uint64_t(1) << 20, bits = 0x4338000000000000u;
+};
+template <>
+struct Range<float> {
+  static constexpr std::uint32_t turns = std::uint32_t(1) << 13, bits = 0x4b400000u;
+};
+
+// Bits of `above` say which angles were too large.
+template <class Number>
+KINEGRAPH_GENERATED_INSIDE inline void sine_and_cosine(const Number& x, Number& sine, Number& cosine,
+                                                       typename Bits<Number>::Type& above) {
   using Type = typename Bits<Number>::Type;
   constexpr int shift = 8 * sizeof(Real<Number>) - 2;
   constexpr auto sign = static_cast<typename Bits<Real<Number>>::Type>(2) << shift;
@@ -137,41 +162,50 @@ inline void sine_and_cosine(const Number& x, Number& sine, Number& cosine, Numbe
   const Type cosine_bits = (odd ? s_bits : c_bits) ^ (((quarter + 1) << shift) & sign);
   std::memcpy(&sine, &sine_bits, sizeof sine_bits);
   std::memcpy(&cosine, &cosine_bits, sizeof cosine_bits);
-  total = total + x * x;
+  above = above | (quarter ^ Range<Real<Number>>::bits);
 }
 
-// Of n angles. Those of one state are taken four at a time.
+// Of n angles. Those of one state are taken four at a time. Few of several states are written out one after the other, so
+// that they stay in registers; many are a loop, for there is room for only so much code.
 template <int n, class Number>
-inline void sines(const Number* x, Number* sine, Number* cosine, Number& total) {
-  total = Number{};
-  for (int i = 0; i < n; ++i) sine_and_cosine(x[i], sine[i], cosine[i], total);
+KINEGRAPH_GENERATED_INSIDE inline void sines(const Number* x, Number* sine, Number* cosine,
+                                             typename Bits<Number>::Type& above) {
+  if constexpr (n > 8) {
+    for (int i = 0; i < n; ++i) sine_and_cosine(x[i], sine[i], cosine[i], above);
+  } else if constexpr (n > 0) {
+    sine_and_cosine(x[0], sine[0], cosine[0], above);
+    sines<n - 1>(x + 1, sine + 1, cosine + 1, above);
+  } else {
+    (void)x, (void)sine, (void)cosine, (void)above;
+  }
 }
 #ifdef __GNUC__
 template <int n, class Four>
-inline void sines_by_four(const Real<Four>* x, Real<Four>* sine, Real<Four>* cosine, Real<Four>& total) {
-  Four sum{};
+inline void sines_by_four(const Real<Four>* x, Real<Four>* sine, Real<Four>* cosine,
+                          typename Bits<Real<Four>>::Type& above) {
+  typename Bits<Four>::Type all{};
   for (int i = 0; i < n; i += 4) {
     Four y, s, c;
     std::memcpy(&y, x + i, sizeof y);
-    sine_and_cosine(y, s, c, sum);
+    sine_and_cosine(y, s, c, all);
     std::memcpy(sine + i, &s, sizeof s);
     std::memcpy(cosine + i, &c, sizeof c);
   }
-  total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  above = (all[0] | all[1]) | (all[2] | all[3]);
 }
 template <int n>
-inline void sines(const double* x, double* sine, double* cosine, double& total) {
-  sines_by_four<n, Double4>(x, sine, cosine, total);
+inline void sines(const double* x, double* sine, double* cosine, std::uint64_t& above) {
+  sines_by_four<n, Double4>(x, sine, cosine, above);
 }
 template <int n>
-inline void sines(const float* x, float* sine, float* cosine, float& total) {
-  sines_by_four<n, Float4>(x, sine, cosine, total);
+inline void sines(const float* x, float* sine, float* cosine, std::uint32_t& above) {
+  sines_by_four<n, Float4>(x, sine, cosine, above);
 }
 #endif
-// The square of the angle beyond which the reduction loses digits.
+// 0 where an angle was too large.
 template <class Number>
-constexpr Real<Number> largest_square() {
-  return sizeof(Real<Number>) == 8 ? Real<Number>(1e12) : Real<Number>(6.4e7);
+inline void check_angles(const typename Bits<Number>::Type& above, Number& pivot) {
+  pivot = above < 2 * Range<Real<Number>>::turns ? pivot : Number{};
 }
 
 }  // namespace kinegraph_generated
@@ -180,13 +214,15 @@ constexpr Real<Number> largest_square() {
 
 const char* const kLateSines = R"(template <class Number>
 inline void take_sine(const Number& x, Number& y) {
-  Number other, total{};
-  sine_and_cosine(x, y, other, total);
+  Number other;
+  typename Bits<Number>::Type above{};
+  sine_and_cosine(x, y, other, above);
 }
 template <class Number>
 inline void take_cosine(const Number& x, Number& y) {
-  Number other, total{};
-  sine_and_cosine(x, other, y, total);
+  Number other;
+  typename Bits<Number>::Type above{};
+  sine_and_cosine(x, other, y, above);
 }
 )";
 

@@ -304,11 +304,11 @@ TEST_F(Header, SinesAreRightUpToTheLargestAngle) {
       run(codegen::emit_header(p, options),
           "double worst = 0, y[2];\n"
           "for (int k = -200000; k <= 200000; ++k) {\n"
-          "  const double x = k * 4.999;\n"
+          "  const double x = k * 8.199;\n"
           "  pair(&x, y);\n"
           "  worst = std::fmax(worst, std::fmax(std::fabs(y[0] - std::sin(x)), std::fabs(y[1] - std::cos(x))));\n"
           "}\n"
-          "const double far = 1.1e6, none = std::nan(\"\");\n"
+          "const double far = 1.7e6, none = std::nan(\"\");\n"
           "std::printf(\"%.3g %g %g\", worst, pair(&far, y), pair(&none, y));\n"));
   double worst = 1, far = 1, none = 1;
   printed >> worst >> far >> none;
