@@ -74,6 +74,10 @@ Result<std::monostate> CellParticles::push(const Measurement& measurement) {
   return draw();
 }
 
+Result<std::monostate> CellParticles::push_together(const std::vector<Measurement>& readings) {
+  return drawn_ ? particles_->push_together(readings) : Estimator::push_together(readings);
+}
+
 Result<std::monostate> CellParticles::advance(double t) {
   auto moved = now().advance(t);
   if (!drawn_) sum_branches();

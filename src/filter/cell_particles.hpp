@@ -28,6 +28,7 @@ class CellParticles final : public Rewindable {
                                                        int particles, int branches, const ParticleOptions& options);
 
   Result<std::monostate> push(const Measurement& measurement) override;
+  Result<std::monostate> push_together(const std::vector<Measurement>& readings) override;
   Result<std::monostate> advance(double t) override;
   double t() const override { return now().t(); }
   const Belief& belief() const override { return now().belief(); }

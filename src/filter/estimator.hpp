@@ -48,6 +48,14 @@ class Estimator {
 
   /// Takes in a reading; moves on to its time if that is later than the present.
   virtual Result<std::monostate> push(const Measurement& measurement) = 0;
+  /// Several of the same time, in their order: as one after the other, which may take longer. Ends at the first that is
+  /// not taken in.
+  virtual Result<std::monostate> push_together(const std::vector<Measurement>& readings) {
+    for (const Measurement& m : readings) {
+      if (auto pushed = push(m); !pushed) return pushed;
+    }
+    return std::monostate();
+  }
   /// Moves on to a time without a reading.
   virtual Result<std::monostate> advance(double t) = 0;
 

@@ -64,7 +64,7 @@ void LaneProposal::innovation(const Measurement& reading, const double* predicte
     const double y = reading.y[r], turn = channels[r].turn;
     const double* from = predicted + kLanes * r;
     double* to = e + kLanes * r;
-    every([&](int s) { to[s] = y - from[s]; });
+    eight(to) = y - eight(from);
     if (!channels[r].circular) continue;
     every([&](int s) {
       if (!(std::abs(to[s]) < turn / 2)) to[s] = std::remainder(to[s], turn);
@@ -87,81 +87,63 @@ void LaneProposal::answer(const Measurement& reading, double power) {
   for (int row = 0; row < rows; ++row) {
     if (std::isnan(reading.y[row])) continue;
     const double information = power * information_[static_cast<std::size_t>(reading.sensor) * kMostRows + row];
-    const double* e = e_.data() + kLanes * row;
-    every([&](int s) { misfit_[s] += 0.5 * information * e[s] * e[s]; });
+    const Eight e = eight(e_.data() + kLanes * row);
+    eight(misfit_.data()) += 0.5 * information * e * e;
     for (int c = 0; c < drawn_; ++c) {
-      const double* column = all_.data() + kLanes * (c * rows + row);
-      double b[kLanes], *mean = at(mean_, c);
-      every([&](int s) { b[s] = column[s] * information; });
-      every([&](int s) { mean[s] += b[s] * e[s]; });
-      for (int r = c; r < drawn_; ++r) {
-        const double* other = all_.data() + kLanes * (r * rows + row);
-        double* to = A(r, c);
-        every([&](int s) { to[s] += b[s] * other[s]; });
-      }
+      const Eight b = eight(all_.data() + kLanes * (c * rows + row)) * information;
+      eight(at(mean_, c)) += b * e;
+      for (int r = c; r < drawn_; ++r) eight(A(r, c)) += b * eight(all_.data() + kLanes * (r * rows + row));
     }
   }
 }
 
 // A = L Lᵀ, with 1 / Lᵢᵢ in place of the diagonal; L m = b; log |L|
 void LaneProposal::factor(bool* good) {
-  double size[kLanes];
-  every([&](int s) { size[s] = 1; });
+  Eight size = Eight::Ones();
   for (int c = 0; c < drawn_; ++c) {
-    double pivot[kLanes], inverse[kLanes], *diagonal = A(c, c), *mean = at(mean_, c);
-    std::copy_n(diagonal, kLanes, pivot);
+    Eight pivot = eight(A(c, c)), mean = eight(at(mean_, c));
     for (int k = 0; k < c; ++k) {
-      const double *l = A(c, k), *m = at(mean_, k);
-      every([&](int s) { pivot[s] -= l[s] * l[s]; });
-      every([&](int s) { mean[s] -= l[s] * m[s]; });
+      const Eight l = eight(A(c, k));
+      pivot -= l * l;
+      mean -= l * eight(at(mean_, k));
     }
     every([&](int s) { good[s] = good[s] && pivot[s] > 0 && pivot[s] < 1e150; });
-    every([&](int s) { pivot[s] = std::sqrt(pivot[s]); });
-    every([&](int s) { inverse[s] = 1 / pivot[s]; });
-    every([&](int s) { size[s] *= pivot[s]; });
-    every([&](int s) { diagonal[s] = inverse[s]; });
-    every([&](int s) { mean[s] *= inverse[s]; });
+    const Eight root = pivot.sqrt(), inverse = root.inverse();
+    size *= root;
+    eight(A(c, c)) = inverse;
+    eight(at(mean_, c)) = mean * inverse;
     for (int r = c + 1; r < drawn_; ++r) {
-      double* to = A(r, c);
-      for (int k = 0; k < c; ++k) {
-        const double *a = A(r, k), *b = A(c, k);
-        every([&](int s) { to[s] -= a[s] * b[s]; });
-      }
-      every([&](int s) { to[s] *= inverse[s]; });
+      Eight to = eight(A(r, c));
+      for (int k = 0; k < c; ++k) to -= eight(A(r, k)) * eight(A(c, k));
+      eight(A(r, c)) = to * inverse;
     }
   }
-  require_finite(size, good);
+  require_finite(size.data(), good);
   every([&](int s) { log_size_[s] = std::log(size[s]); });
 }
 
 // Lᵀ n = m + ζ
 void LaneProposal::solve(const double* zeta) {
   for (int r = drawn_ - 1; r >= 0; --r) {
-    double* n = at(n_, r);
-    const double *mean = at(mean_, r), *z = zeta + kLanes * r, *diagonal = A(r, r);
-    every([&](int s) { n[s] = mean[s] + z[s]; });
-    for (int k = r + 1; k < drawn_; ++k) {
-      const double *l = A(k, r), *other = at(n_, k);
-      every([&](int s) { n[s] -= l[s] * other[s]; });
-    }
-    every([&](int s) { n[s] *= diagonal[s]; });
+    Eight n = eight(at(mean_, r)) + eight(zeta + kLanes * r);
+    for (int k = r + 1; k < drawn_; ++k) n -= eight(A(k, r)) * eight(at(n_, k));
+    eight(at(n_, r)) = n * eight(A(r, r));
   }
 }
 
 // p(n) / q(n) of n that came from ζ
 void LaneProposal::density_ratio(const double* zeta, double* ratio) const {
-  double squares[kLanes] = {};
+  Eight squares = Eight::Zero();
   for (int i = 0; i < drawn_; ++i) {
-    const double *z = zeta + kLanes * i, *n = n_.data() + kLanes * i;
-    every([&](int s) { squares[s] += z[s] * z[s] - n[s] * n[s]; });
+    squares += eight(zeta + kLanes * i).square() - eight(n_.data() + kLanes * i).square();
   }
-  every([&](int s) { ratio[s] = 0.5 * squares[s] - log_size_[s]; });
+  eight(ratio) = 0.5 * squares - eight(log_size_.data());
 }
 
 /// −½ |y − h(x)|²_R; e_: of the last reading.
 void LaneProposal::weigh(const std::vector<Measurement>& readings, double power, const double* x, double* weighed,
                          bool* good) {
-  every([&](int s) { weighed[s] = 0; });
+  Eight sum = Eight::Zero();
   for (const Measurement& reading : readings) {
     lanes_.predict(x, reading.sensor, y_.data(), good);
     innovation(reading, y_.data(), e_.data());
@@ -169,32 +151,30 @@ void LaneProposal::weigh(const std::vector<Measurement>& readings, double power,
     for (std::size_t row = 0; row < rows; ++row) {
       if (std::isnan(reading.y[row])) continue;
       const double factor = 0.5 * power * information_[static_cast<std::size_t>(reading.sensor) * kMostRows + row];
-      const double* e = e_.data() + kLanes * row;
-      every([&](int s) { weighed[s] -= factor * e[s] * e[s]; });
+      sum -= factor * eight(e_.data() + kLanes * row).square();
     }
   }
+  eight(weighed) = sum;
 }
 
-void LaneProposal::tell(const Measurement& reading, bool answers, const Group& group) const {
+void LaneProposal::tell(const Measurement& reading, bool answers, const Group& group, LaneSums& sums) const {
   const int rows = static_cast<int>(space_.sensors()[reading.sensor].channels.size());
-  double weight[kLanes];
+  Eight weight, seen[kMostRows];  // what is no good may be no number
   every([&](int s) { weight[s] = group.good[s] ? group.weight[s] : 0; });
-  LaneSums& sums = *group.sums;
-  every([&](int s) { sums.weight[s] += weight[s]; });
+  for (int r = 0; r < rows; ++r) {
+    every([&](int s) { seen[r][s] = group.good[s] ? e_[kLanes * r + s] : 0; });
+  }
+  eight(sums.weight.data()) += weight;
   for (int r = 0; r < rows; ++r) {
     if (std::isnan(reading.y[r])) continue;
-    const double* e = e_.data() + kLanes * r;
-    double* sum = sums.e.data() + kLanes * r;
-    every([&](int s) { sum[s] += group.good[s] ? weight[s] * e[s] : 0; });
+    eight(sums.e.data() + kLanes * r) += weight * seen[r];
     for (int c = 0; c < rows; ++c) {
       if (std::isnan(reading.y[c])) continue;
-      const double* other = e_.data() + kLanes * c;
-      double square[kLanes], *to = sums.square.data() + kLanes * (r * kMostRows + c);
-      every([&](int s) { square[s] = e[s] * other[s]; });
+      Eight square = seen[r] * seen[c];
       for (int k = 0; k < (answers ? noises_ : 0); ++k) {
-        const double *a = all_.data() + kLanes * (k * rows + r), *b = all_.data() + kLanes * (k * rows + c);
-        every([&](int s) { square[s] += a[s] * b[s]; });
+        square += eight(all_.data() + kLanes * (k * rows + r)) * eight(all_.data() + kLanes * (k * rows + c));
       }
+      double* to = sums.square.data() + kLanes * (r * kMostRows + c);
       every([&](int s) { to[s] += group.good[s] ? weight[s] * square[s] : 0; });
     }
   }
@@ -206,13 +186,14 @@ void LaneProposal::draw(double t, double span, const std::vector<Measurement>& r
   const double* n = group.zeta;
   begin(span > 0 ? noises_ : 0);
   if (guided) {
-    for (const Measurement& reading : readings) {
-      lanes_.respond(span, group.x, reading.sensor, y_.data(), all_.data(), group.good);
-      innovation(reading, y_.data(), e_.data());
-      answer(reading, 1);
+    for (int r = 0; r < static_cast<int>(readings.size()); ++r) {
+      lanes_.respond(span, group.x, readings[r].sensor, y_.data(), all_.data(), group.good);
+      innovation(readings[r], y_.data(), e_.data());
+      answer(readings[r], 1);
+      const bool last = r + 1 == static_cast<int>(readings.size());
+      if (last) factor(group.good);
+      if (group.sums && r >= group.first_told) tell(readings[r], true, group, group.sums[r - group.first_told]);
     }
-    factor(group.good);
-    if (group.sums) tell(readings.back(), true, group);
     solve(group.zeta);
     density_ratio(group.zeta, ratio);
     n = n_.data();
@@ -221,9 +202,11 @@ void LaneProposal::draw(double t, double span, const std::vector<Measurement>& r
   }
   if (span > 0) lanes_.disturb(t, span, group.x, n, group.good);
   weigh(readings, 1, group.x, weighed, group.good);
-  every([&](int s) { group.log_weight[s] = ratio[s] + weighed[s]; });
+  eight(group.log_weight) = eight(ratio) + eight(weighed);
   require_finite(group.log_weight, group.good);
-  if (!guided && group.sums && !readings.empty()) tell(readings.back(), false, group);
+  if (!guided && group.sums && !readings.empty()) {
+    tell(readings.back(), false, group, group.sums[static_cast<int>(readings.size()) - 1 - group.first_told]);
+  }
 }
 
 /// The states from which kernels count, moved by δ.
@@ -268,11 +251,9 @@ void LaneProposal::aim(double t, const std::vector<Measurement>& readings, doubl
     answer(reading, power);
   }
   factor(aims.good);
-  every([&](int s) { aims.log_weight[s] = -misfit_[s] - log_size_[s]; });
-  for (int i = 0; i < drawn_; ++i) {
-    const double* mean = at(mean_, i);
-    every([&](int s) { aims.log_weight[s] += 0.5 * mean[s] * mean[s]; });
-  }
+  Eight log_weight = -eight(misfit_.data()) - eight(log_size_.data());
+  for (int i = 0; i < drawn_; ++i) log_weight += 0.5 * eight(at(mean_, i)).square();
+  eight(aims.log_weight) = log_weight;
   require_finite(aims.log_weight, aims.good);
   keep(aims.kept, true, aims.good);
 }
@@ -305,7 +286,7 @@ void LaneProposal::draw(double t, const std::vector<Measurement>& readings, doub
     lanes_.disturb(t, span, draws.x, n_.data(), draws.good);
   }
   if (power != 0) weigh(readings, power, draws.x, weighed, draws.good);
-  every([&](int s) { draws.log_weight[s] = ratio[s] + weighed[s]; });
+  eight(draws.log_weight) = eight(ratio) + eight(weighed);
   require_finite(draws.log_weight, draws.good);
 }
 

@@ -28,8 +28,9 @@ class LaneProposal {
   struct Group {
     double* x = nullptr;             ///< in: what the motion alone gave at t; out: with the noise
     const double* zeta = nullptr;    ///< of N(0, 1), as many as the noises
-    const double* weight = nullptr;  ///< by which the innovations of the last reading are added to `sums`
-    LaneSums* sums = nullptr;        ///< null: not wanted
+    const double* weight = nullptr;  ///< by which innovations are added to `sums`
+    LaneSums* sums = nullptr;        ///< of the readings from `first_told` on; null: not wanted
+    int first_told = 0;              ///< unless it is the last one, with the optimal proposal alone
     double* log_weight = nullptr;
     bool* good = nullptr;
   };
@@ -65,7 +66,7 @@ class LaneProposal {
   void solve(const double* zeta);
   void density_ratio(const double* zeta, double* ratio) const;
   void weigh(const std::vector<Measurement>& readings, double power, const double* x, double* weighed, bool* good);
-  void tell(const Measurement& reading, bool answers, const Group& group) const;
+  void tell(const Measurement& reading, bool answers, const Group& group, LaneSums& sums) const;
   void start(double t, const ParticleOrigin* const* origin, const double* delta, double* out, bool* good);
   void keep(double* const* kept, bool guided, const bool* good);
   void recall(const double* const* kept, bool* good);

@@ -41,10 +41,9 @@ void MachineLanes::disturb(double t, double h, double* x, const double* normal, 
   const double root = std::sqrt(h);
   for (int j = 0; j < noises_; ++j) {
     const double s = space_.options_.density[j] * root, half = s * h / 2, other = s * h / std::sqrt(12.0);
-    const double *first = normal + kLanes * 2 * j, *second = first + kLanes;
-    double *by_v = kicks_.data() + kLanes * 2 * j, *by_q = by_v + kLanes;
-    for (int l = 0; l < kLanes; ++l) by_v[l] = s * first[l];
-    for (int l = 0; l < kLanes; ++l) by_q[l] = half * first[l] + other * second[l];
+    const Eight first = eight(normal + kLanes * 2 * j), second = eight(normal + kLanes * (2 * j + 1));
+    eight(kicks_.data() + kLanes * 2 * j) = s * first;                            // of v
+    eight(kicks_.data() + kLanes * (2 * j + 1)) = half * first + other * second;  // of q
   }
   if (noises_ > 0) {
     packets_.code()->kick({x, next_.data(), good, packets_.work()}, packets_.end_time(t), directions_.data(),
@@ -53,8 +52,7 @@ void MachineLanes::disturb(double t, double h, double* x, const double* normal, 
   }
   normal += kLanes * 2 * noises_;
   const auto walk = [&](int number, double density) {
-    double* to = x + kLanes * (moved_ + number);
-    for (int l = 0; l < kLanes; ++l) to[l] += density * root * normal[l];
+    eight(x + kLanes * (moved_ + number)) += density * root * eight(normal);
     normal += kLanes;
   };
   for (const int i : space_.walking_) walk(i, space_.biases_[i].walk);
@@ -66,14 +64,11 @@ void MachineLanes::disturb(double t, double h, double* x, const double* normal, 
 void MachineLanes::add_offsets(const double* x, int sensor, double* y) const {
   const std::vector<SensorChannel>& channels = space_.observer_->sensor(sensor).channels;
   for (std::size_t r = 0; r < channels.size(); ++r) {
-    const double scale = channels[r].scale, bias = channels[r].bias;
-    for (int l = 0; l < kLanes; ++l) y[kLanes * r + l] = scale * y[kLanes * r + l] + bias;
+    eight(y + kLanes * r) = channels[r].scale * eight(y + kLanes * r) + channels[r].bias;
   }
   for (std::size_t i = 0; i < space_.biases_.size(); ++i) {
     if (space_.biases_[i].sensor != sensor) continue;
-    double* to = y + kLanes * space_.biases_[i].row;
-    const double* from = x + kLanes * (moved_ + static_cast<int>(i));
-    for (int l = 0; l < kLanes; ++l) to[l] += from[l];
+    eight(y + kLanes * space_.biases_[i].row) += eight(x + kLanes * (moved_ + static_cast<int>(i)));
   }
 }
 
@@ -91,11 +86,12 @@ void MachineLanes::respond(double h, const double* x, int sensor, double* y, dou
   for (int j = 0; j < noises_; ++j) {
     const double s = space_.options_.density[j] * root;
     for (int r = 0; r < rows; ++r) {
-      const double *by_v = along_.data() + kLanes * (2 * j * rows + r), *by_q = by_v + kLanes * rows;
+      const double* along = along_.data() + kLanes * (2 * j * rows + r);
+      const Eight by_v = eight(along), by_q = eight(along + kLanes * rows);
       const double factor = channels[r].scale * s, half = h / 2, other = factor * h / std::sqrt(12.0);
-      double *first = B + kLanes * (2 * j * rows + r), *second = first + kLanes * rows;
-      for (int l = 0; l < kLanes; ++l) first[l] = factor * (by_v[l] + half * by_q[l]);
-      for (int l = 0; l < kLanes; ++l) second[l] = other * by_q[l];
+      double* to = B + kLanes * (2 * j * rows + r);
+      eight(to) = factor * (by_v + half * by_q);
+      eight(to + kLanes * rows) = other * by_q;
     }
   }
   std::fill(B + kLanes * 2 * noises_ * rows, B + kLanes * columns * rows, 0.0);
@@ -112,10 +108,7 @@ void MachineLanes::predict(const double* x, int sensor, double* y, double* H, bo
   packets_.code()->see_along({x, nullptr, good, nullptr}, sensor, y, H);
   add_offsets(x, sensor, y);
   for (int c = 0; c < d; ++c) {
-    for (int r = 0; r < rows; ++r) {
-      double* to = H + kLanes * (c * rows + r);
-      for (int l = 0; l < kLanes; ++l) to[l] *= channels[r].scale;
-    }
+    for (int r = 0; r < rows; ++r) eight(H + kLanes * (c * rows + r)) *= channels[r].scale;
   }
   std::fill(H + kLanes * d * rows, H + kLanes * (d + extras_) * rows, 0.0);
   for (std::size_t i = 0; i < space_.biases_.size(); ++i) {

@@ -97,6 +97,14 @@ void MachineSpace::local(const double* x, const Chart& chart, const double* othe
   for (int i = 0; i < extras(); ++i) delta[d + i] = other[n + i] - x[n + i];
 }
 
+void MachineSpace::local_many(const double* x, const Chart& chart, int count, const double* others, double* delta) {
+  const int n = plant_->stored(), d = plant_->tangent(), more = extras();
+  plant_->local_many(x, chart, {count, n + more, d + more}, others, delta);
+  for (int s = 0; s < count && more > 0; ++s, others += n + more, delta += d + more) {
+    for (int i = 0; i < more; ++i) delta[d + i] = others[n + i] - x[n + i];
+  }
+}
+
 // (δq, δv) = (N δz, D δz + N δż) in the one chart, C' of both in the other.
 bool MachineSpace::transition(double t, const double* x, const Chart& from, const Chart& to, MatrixXd& T) {
   const int f = plant_->freedoms();

@@ -36,6 +36,7 @@ class MachineSpace final : public StateSpace {
   bool choose(double t, const double* x, Chart& chart) override { return plant_->choose(t, x, chart); }
   bool retract(double t, const double* x, const Chart& chart, const double* delta, double* out) override;
   void local(const double* x, const Chart& chart, const double* other, double* delta) override;
+  void local_many(const double* x, const Chart& chart, int count, const double* others, double* delta) override;
   bool transition(double t, const double* x, const Chart& from, const Chart& to, MatrixXd& T) override;
 
   bool advance(double t, double h, const double* x, double* next) override;

@@ -32,6 +32,7 @@ class NaturalPlant final : public Plant {
   bool lift(double t, const double* x, const Chart& chart, Eigen::MatrixXd& N, Eigen::MatrixXd& D) override;
   bool retract(double t, const double* x, const Chart& chart, const double* delta, double* out) override;
   void local(const double* x, const Chart& chart, const double* other, double* delta) const override;
+  void local_many(const double* x, const Chart& chart, Many many, const double* others, double* delta) const override;
   bool shift(double t, double* x, const double* dq, const double* dv) override;
 
   bool advance(double t, double h, const double* x, const double* force, double* next) override;

@@ -210,6 +210,24 @@ void NaturalPlant::local(const double* x, const Chart& chart, const double* othe
   }
 }
 
+/// As above, number by number of the chart.
+void NaturalPlant::local_many(const double* x, const Chart& chart, Many many, const double* others,
+                              double* delta) const {
+  if (chart.columns.empty()) return Plant::local_many(x, chart, many, others, delta);
+  for (int i = 0; i < freedoms_; ++i) {
+    const int c = chart.columns[i];
+    const double q = x[c], v = x[n_ + c];
+    const bool turns = circular_[c];
+    const double* other = others + c;
+    double* to = delta + i;
+    for (int s = 0; s < many.count; ++s, other += many.stride, to += many.delta_stride) {
+      const double d = other[0] - q;
+      to[0] = turns && std::abs(d) > M_PI ? std::remainder(d, 2 * M_PI) : d;
+      to[freedoms_] = other[n_] - v;
+    }
+  }
+}
+
 double NaturalPlant::farthest(const double* d) const {
   double most = 0;
   for (int i = 0; i < n_; ++i) most = std::max(most, std::abs(d[i]) / length_[i]);

@@ -53,7 +53,8 @@ ParticleFilter::ParticleFilter(const StateSpace& space, const ParticleOptions& o
       blocks_(blocks_of(particles)),
       team_(static_cast<int>(blocks_.size()), options.threads),
       most_(blocks_.size()),
-      sum_(blocks_.size()) {
+      sum_(blocks_.size()),
+      squares_(blocks_.size()) {
   const int n = particles, blocks = team_.parts();
   for (int b = 0; b < blocks; ++b) {
     Block& block = blocks_[b];
@@ -125,11 +126,40 @@ Result<std::monostate> ParticleFilter::push(const Measurement& measurement) {
   if (measurement.t > cloud_.t + kSameTime * options_.step) {
     if (auto fault = check_way(measurement.t); !fault) return fault;
     const Motion motion = begin(measurement.t);
+    first_told_ = 0;
     cloud_.readings.push_back(measurement);
     return finish(&motion);
   }
+  first_told_ = static_cast<int>(cloud_.readings.size());
   cloud_.readings.push_back(measurement);
   return finish(nullptr);
+}
+
+/// Whether several readings can be weighed at once and each be told: by lanes, which see what each of them says alone.
+bool ParticleFilter::takes_together(const std::vector<Measurement>& readings) const {
+  const Block& block = blocks_[0];
+  if (readings.size() < 2 || options_.proposal != Proposal::optimal || block.space->noises() == 0) return false;
+  const double tolerance = kSameTime * options_.step;
+  return block.lanes && readings[0].t > cloud_.t + tolerance &&
+         std::all_of(readings.begin(), readings.end(),
+                     [&](const Measurement& m) {
+                       return filter::check(sensors(), m) && std::abs(m.t - readings[0].t) <= tolerance;
+                     }) &&
+         block.lanes->reads(readings) && check_way(readings[0].t);
+}
+
+Result<std::monostate> ParticleFilter::push_together(const std::vector<Measurement>& readings) {
+  if (!takes_together(readings)) return Estimator::push_together(readings);
+  const Motion motion = begin(readings[0].t);
+  first_told_ = 0;
+  cloud_.readings = readings;
+  if (auto finished = finish(&motion)) return finished;
+  // One of them has no answer: which, they tell one by one.
+  cloud_.readings.clear();
+  run(nullptr, false);
+  refine();
+  normalise();
+  return Estimator::push_together(readings);
 }
 
 Result<std::monostate> ParticleFilter::advance(double t) {
@@ -185,7 +215,7 @@ Result<std::monostate> ParticleFilter::finish(const Motion* motion) {
     refine();
   }
   if (normalise()) {
-    if (told) tell();
+    for (int r = first_told_; told && r < static_cast<int>(cloud_.readings.size()); ++r) tell(r);
     return std::monostate();
   }
   if (cloud_.readings.empty()) {

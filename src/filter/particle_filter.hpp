@@ -56,6 +56,7 @@ class ParticleFilter final : public Rewindable {
                                                         const ParticleOptions& options);
 
   Result<std::monostate> push(const Measurement& measurement) override;
+  Result<std::monostate> push_together(const std::vector<Measurement>& readings) override;
   Result<std::monostate> advance(double t) override;
   double t() const override { return cloud_.t; }
   const Belief& belief() const override;  ///< computed when first asked for: not by two threads at once
@@ -110,10 +111,11 @@ class ParticleFilter final : public Rewindable {
     std::array<double, kMostTogether> weight, log_weight;
     std::vector<Random> random;
     std::vector<double> here, next, normal;
-    InnovationSums sums;
+    std::vector<InnovationSums> sums;  // of the readings that are told
     // where the space has lanes: eight at once
     std::unique_ptr<LaneProposal> lanes;
     std::vector<double> lane_x, lane_next, lane_normal;
+    std::vector<LaneSums> lane_sums;
   };
   struct Motion {
     double from = 0, h = 0;
@@ -123,6 +125,7 @@ class ParticleFilter final : public Rewindable {
 
   ParticleFilter(const StateSpace& space, const ParticleOptions& options, int particles);
   Result<std::monostate> check_way(double t) const;
+  bool takes_together(const std::vector<Measurement>& readings) const;
   Motion begin(double t);
   Result<std::monostate> finish(const Motion* motion);
   void run(const Motion* motion, bool told);
@@ -137,7 +140,7 @@ class ParticleFilter final : public Rewindable {
   void scatter(const Block& block, std::vector<double>& all) const;
   void draw(Block& block, bool told);
   bool normalise();
-  void tell();
+  void tell(int reading);
   void resample();
   bool choose_counts(const std::vector<int>& size);
   struct Source;
@@ -151,16 +154,20 @@ class ParticleFilter final : public Rewindable {
   void draw(Block& block, const Source& source, int first, int last, double share, double* x, double* log_weight);
   bool spread_copies(int first, int n, int to, int count, double log_probability);
   double weigh(const double* log_weight, int n, double* w);
+  void sum_up(const double* w, int n);
+  double evenness() const;
   double* x(int particle) { return cloud_.x.data() + static_cast<std::ptrdiff_t>(particle) * stored_; }
   double* arrived(int particle) { return cloud_.arrived.data() + static_cast<std::ptrdiff_t>(particle) * stored_; }
 
   ParticleOptions options_;
   int stored_ = 0;
   std::vector<Block> blocks_;
-  Team team_;                        // a part for each block
-  std::vector<StateSpace*> spaces_;  // of the blocks
-  std::vector<double> most_, sum_;   // of the parts
-  std::optional<double> weighed_;    // what weigh() said of all, where their weights are still as it left them
+  Team team_;                                         // a part for each block
+  std::vector<StateSpace*> spaces_;                   // of the blocks
+  std::vector<double> most_, sum_, squares_, point_;  // of the parts
+  std::vector<double> part_probability_;              // parts × branches
+  int first_told_ = 0;                                // of the readings at t: those before it have been told
+  std::optional<double> weighed_;  // what weigh() said of all, where their weights are still as it left them
   Cloud cloud_;
 
   // work space

@@ -13,19 +13,20 @@ void ParticleFilter::run(const Motion* motion, bool told) {
 }
 
 void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
-  block.sums = {};
+  const std::size_t tells = told ? cloud_.readings.size() - first_told_ : 0;
+  block.sums.assign(tells, {});
+  block.lane_sums.assign(tells, {});
   const bool by_eight = block.lanes && block.lanes->reads(cloud_.readings);
   const int most = by_eight ? kLanes : kMostTogether;
-  LaneSums sums;
   for (int first = block.first; first < block.last; first += most) {
     const int last = std::min(first + most, block.last);
     if (by_eight) {
-      run_eight(block, first, last, motion, told ? &sums : nullptr);
+      run_eight(block, first, last, motion, told ? block.lane_sums.data() : nullptr);
     } else {
       run_some(block, first, last, motion, told);
     }
   }
-  sums.add_to(block.sums);
+  for (std::size_t r = 0; r < tells; ++r) block.lane_sums[r].add_to(block.sums[r]);
 }
 
 /// Particles first … last − 1, up to kMostTogether.
@@ -103,7 +104,7 @@ void ParticleFilter::run_eight(Block& block, int first, int last, const Motion* 
   }
   if (cloud_.span > 0) draw_normals(options_.seed, cloud_.draw, first, noises, normal);
   block.lanes->draw(cloud_.t, cloud_.span, cloud_.readings,
-                    {block.lane_x.data(), normal, weight, sums, log_weight, good});
+                    {block.lane_x.data(), normal, weight, sums, first_told_, log_weight, good});
   store(block.lane_x.data(), first, last, good, cloud_.x);
   for (int s = 0; s < last - first; ++s) {
     const int i = first + s;
@@ -194,7 +195,7 @@ void ParticleFilter::draw(Block& block, bool told) {
   }
   block.proposal->draw(cloud_.t, cloud_.span, cloud_.readings,
                        {count, block.here.data(), block.random.data(), block.weight.data(),
-                        told ? &block.sums : nullptr, block.log_weight.data()});
+                        told ? &block.sums.back() : nullptr, block.log_weight.data()});
   for (int k = 0; k < count; ++k) {
     const int i = block.particle[k];
     cloud_.log_weight[i] = cloud_.log_prior[i] + block.log_weight[k];

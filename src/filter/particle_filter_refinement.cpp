@@ -137,26 +137,32 @@ void ParticleFilter::draw(Block& block, const Source& source, int first, int las
 ///     parent i by wᵢ λᵢ,    child k:   w = Σ wᵢ λᵢ / count · p(y | x) p(n) / q(n) / λ
 bool ParticleFilter::spread(const Source& source, int count, double* x, double* log_weight) {
   aim_.resize(static_cast<std::size_t>(particles()) * blocks_[0].proposal->kept());
-  team_.share(source.n, [&](int part, int first, int last) { aim(blocks_[part], source, first, last); });
-  for (int i = 0; i < source.n; ++i)
-    chosen_[i] = aimed_[i] > -kInfinity ? source.log_weight[i] + aimed_[i] : -kInfinity;
+  team_.share(source.n, [&](int part, int first, int last) {
+    aim(blocks_[part], source, first, last);
+    for (int i = first; i < last; ++i)
+      chosen_[i] = aimed_[i] > -kInfinity ? source.log_weight[i] + aimed_[i] : -kInfinity;
+  });
   const double sum = weigh(chosen_.data(), source.n, chosen_.data());
   if (!(sum > -kInfinity)) return false;
   const double u = Random(options_.seed ^ kParents, cloud_.draw, static_cast<std::uint32_t>(source.stage)).uniform();
-  systematic(chosen_.data(), source.n, u, count, taken_.data());
+  systematic(team_, chosen_.data(), source.n, u, count, taken_.data(), point_);
   const double share = sum - std::log(count);
   team_.share(count,
               [&](int part, int first, int last) { draw(blocks_[part], source, first, last, share, x, log_weight); });
-  return *std::max_element(log_weight, log_weight + count) > -kInfinity;
+  return std::any_of(log_weight, log_weight + count, [](double w) { return w > -kInfinity; });
 }
 
 /// Whether the particles explain none of the last readings, in no branch: they are all at a wrong place. One such
 /// reading may be an outlier.
 bool ParticleFilter::is_lost() {
-  double best = -kInfinity;
-  for (int i = 0; i < particles(); ++i) {
-    if (cloud_.log_prior[i] > -kInfinity) best = std::max(best, cloud_.log_weight[i] - cloud_.log_prior[i]);
-  }
+  team_.share(particles(), [&](int part, int first, int last) {
+    double most = -kInfinity;
+    for (int i = first; i < last; ++i) {
+      if (cloud_.log_prior[i] > -kInfinity) most = std::max(most, cloud_.log_weight[i] - cloud_.log_prior[i]);
+    }
+    most_[part] = most;
+  });
+  const double best = *std::max_element(most_.begin(), most_.end());
   cloud_.unexplained = best < kUnexplained ? cloud_.unexplained_before + 1 : 0;
   return options_.recover > 0 && cloud_.unexplained >= options_.recover;
 }
@@ -188,7 +194,7 @@ void ParticleFilter::refine() {
     const double after = weigh(cloud_.log_weight.data() + first, n, weight);
     if (alone) weighed_ = after;
     if (n < kFewest || before < std::log(options_.dead_branch) || !(after > -kInfinity)) continue;
-    const bool even = effective_size(weight, n) >= std::min(0.5, options_.resample) * n;
+    const bool even = evenness() >= std::min(0.5, options_.resample) * n;
     if (even && !lost) continue;
     weighed_.reset();
     if (refine_branch(first, n, lost)) ++cloud_.resamplings;
@@ -216,7 +222,7 @@ bool ParticleFilter::refine_branch(int first, int n, bool lost) {
       const bool drawn = spread(source, n, stage_x_[to].data(), stage_weight_[to].data());
       if (drawn) {
         weigh(stage_weight_[to].data(), n, chosen_.data());
-        if (effective_size(chosen_.data(), n) >= goal) break;
+        if (evenness() >= goal) break;
       }
       if (source.power < kLeastPower) {
         if (!drawn) return false;

@@ -48,15 +48,19 @@ void ParticleFilter::resample() {
   if (std::none_of(cloud_.log_weight.begin(), cloud_.log_weight.end(), lives)) return;
   const int groups = options_.stratified ? static_cast<int>(cloud_.probability.size()) : 1;
   size_.assign(groups, 0);
-  for (int b : cloud_.branch) ++size_[options_.stratified ? b : 0];
+  for (int g = 0, first = 0; g < groups; first += size_[g++]) {
+    const auto end = std::upper_bound(cloud_.branch.begin() + first, cloud_.branch.end(), g);
+    size_[g] = options_.stratified ? static_cast<int>(end - cloud_.branch.begin()) - first : particles();
+  }
   counts_ = size_;
   const bool moved = options_.stratified && choose_counts(size_);
 
   const auto is_anew = [&](int g, int first) {
     const double p = options_.stratified ? cloud_.probability[g] : 1;
     if (counts_[g] == 0 || !(p > 0)) return false;
-    return moved || options_.resample >= 1 ||
-           effective_size(cloud_.weight.data() + first, size_[g]) < options_.resample * size_[g];
+    if (moved || options_.resample >= 1) return true;
+    sum_up(cloud_.weight.data() + first, size_[g]);
+    return evenness() < options_.resample * size_[g];
   };
   bool any = false;
   for (int g = 0, first = 0; g < groups; first += size_[g++]) any = any || is_anew(g, first);

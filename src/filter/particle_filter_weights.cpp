@@ -10,7 +10,7 @@
 
 namespace kinegraph::filter {
 
-/// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing.
+/// w = exp(log w − most); returns most + log Σ, −∞ if there is nothing. sum_ and squares_ are of w.
 double ParticleFilter::weigh(const double* log_weight, int n, double* w) {
   team_.share(n, [&](int part, int first, int last) {
     most_[part] = first < last ? *std::max_element(log_weight + first, log_weight + last) : -kInfinity;
@@ -18,11 +18,30 @@ double ParticleFilter::weigh(const double* log_weight, int n, double* w) {
   const double most = *std::max_element(most_.begin(), most_.end());
   if (!(most > -kInfinity)) return -kInfinity;
   team_.share(n, [&](int part, int first, int last) {
-    double sum = 0;
-    for (int i = first; i < last; ++i) sum += w[i] = std::exp(log_weight[i] - most);
-    sum_[part] = sum;
+    double sum = 0, squares = 0;
+    for (int i = first; i < last; ++i) {
+      const double weight = std::exp(log_weight[i] - most);
+      sum += weight, squares += weight * weight;
+      w[i] = weight;
+    }
+    sum_[part] = sum, squares_[part] = squares;
   });
   return most + std::log(std::accumulate(sum_.begin(), sum_.end(), 0.0));
+}
+
+void ParticleFilter::sum_up(const double* w, int n) {
+  team_.share(n, [&](int part, int first, int last) {
+    double sum = 0, squares = 0;
+    for (int i = first; i < last; ++i) sum += w[i], squares += w[i] * w[i];
+    sum_[part] = sum, squares_[part] = squares;
+  });
+}
+
+/// (Σ w)² / Σ w² of what was weighed or summed up last: effective_size().
+double ParticleFilter::evenness() const {
+  const double sum = std::accumulate(sum_.begin(), sum_.end(), 0.0);
+  const double squares = std::accumulate(squares_.begin(), squares_.end(), 0.0);
+  return squares > 0 ? sum * sum / squares : 0;
 }
 
 /// Weights that sum to one, the branches' probabilities, what the readings say for the model as a whole.
@@ -32,12 +51,22 @@ bool ParticleFilter::normalise() {
   const double log_sum = weighed_ ? *weighed_ : weigh(cloud_.log_weight.data(), n, cloud_.weight.data());
   if (log_sum == -kInfinity) return false;
   const double share = 1 / std::accumulate(sum_.begin(), sum_.end(), 0.0);
+  const std::size_t branches = cloud_.probability.size();
+  part_probability_.assign(team_.parts() * branches, 0.0);
+  team_.share(n, [&](int part, int first, int last) {
+    double* probability = part_probability_.data() + part * branches;
+    for (int i = first; i < last;) {  // particles of a branch stand together
+      const int branch = cloud_.branch[i];
+      double sum = 0;
+      for (; i < last && cloud_.branch[i] == branch; ++i) {
+        cloud_.log_weight[i] -= log_sum;
+        sum += cloud_.weight[i] *= share;
+      }
+      probability[branch] += sum;
+    }
+  });
   std::fill(cloud_.probability.begin(), cloud_.probability.end(), 0.0);
-  for (int i = 0; i < n; ++i) {
-    cloud_.log_weight[i] -= log_sum;
-    cloud_.weight[i] *= share;
-    cloud_.probability[cloud_.branch[i]] += cloud_.weight[i];
-  }
+  for (std::size_t k = 0; k < part_probability_.size(); ++k) cloud_.probability[k % branches] += part_probability_[k];
   double all = 0;
   for (double p : cloud_.probability) all += p;
   for (double& p : cloud_.probability) p /= all;
@@ -53,11 +82,11 @@ bool ParticleFilter::normalise() {
 }
 
 // e and S = E[e eᵀ] − ē ēᵀ + R over the particles before the reading.
-void ParticleFilter::tell() {
-  const Measurement& reading = cloud_.readings.back();
+void ParticleFilter::tell(int number) {
+  const Measurement& reading = cloud_.readings[number];
   const auto& channels = sensors()[reading.sensor].channels;
   InnovationSums sums;
-  for (const Block& block : blocks_) sums.add(block.sums);
+  for (const Block& block : blocks_) sums.add(block.sums[number - first_told_]);
   if (!(sums.weight > 0)) return;
   Innovation told;
   told.t = reading.t;

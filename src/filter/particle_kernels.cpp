@@ -39,13 +39,24 @@ void ParticleKernels::build(const Team& team, const std::vector<StateSpace*>& sp
   const int d = spaces[0]->tangent(), least = std::max(2 * d + 2, n / kMostClusters), parts = team.parts();
   stored_ = spaces[0]->stored();
   given_ = {t, x, w, width, &offered};
-  kernel_.assign(n, {});
+  kernel_.resize(n);
   delta_.resize(d, n);
   works_.resize(std::max<std::size_t>(works_.size(), kRootsOfAPart * parts));
-  order_.clear();
-  for (int i = 0; i < n; ++i) {
-    if (w[i] > 0) order_.push_back(i);
+  order_.resize(n);
+  team.share(n, [&](int p, int first, int last) {
+    Work& work = works_[p];
+    work.first = work.last = first;
+    for (int i = first; i < last; ++i) {
+      kernel_[i] = {};
+      if (w[i] > 0) order_[work.last++] = i;
+    }
+  });
+  int living = 0;
+  for (int p = 0; p < parts; living += works_[p].last - works_[p].first, ++p) {
+    if (living == works_[p].first) continue;
+    std::copy(order_.begin() + works_[p].first, order_.begin() + works_[p].last, order_.begin() + living);
   }
+  order_.resize(living);
   find_scales(team);
   const int roots = part_evenly(team, least);
   team.run(parts, [&](int p) {

@@ -50,6 +50,7 @@ class ParticleKernels {
     std::vector<Cluster> clusters;  // count in use
     int count = 0;
     VectorXd mean, sums;
+    int first = 0, last = 0;  // particles of the part that weigh something, in order_
   };
   struct Given {  // the arguments of build()
     double t = 0;

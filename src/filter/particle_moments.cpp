@@ -7,61 +7,79 @@ namespace kinegraph::filter {
 namespace {
 
 constexpr int kEnough = 1000;  // states to find the middle of all of them
+constexpr int kTogether = 64;  // states whose δ are kept at once
+
+/// see(i, δ of state i) of all states first … last − 1, or of every n-th of them, that weigh something.
+template <class See>
+void for_each(StateSpace& space, const double* centre, const Chart& chart, const double* x, const double* w, int first,
+              int last, int every, MatrixXd& delta, const See& see) {
+  const int stored = space.stored(), together = every == 1 ? kTogether : 1;
+  delta.resize(space.tangent(), kTogether);
+  for (int i = first; i < last; i += every == 1 ? kTogether : every) {
+    const int count = std::min(together, last - i);
+    space.local_many(centre, chart, count, x + static_cast<std::ptrdiff_t>(i) * stored, delta.data());
+    for (int k = 0; k < count; ++k) {
+      if (w[i + k] > 0) see(i + k, delta.col(k).data());
+    }
+  }
+}
 
 }  // namespace
 
-// δᵢ of all states (of every n-th one) about one of them, their mean and variances.
+// δᵢ of all states (of every n-th one) about one of them, reference r: their mean and covariance,
+//
+//     δ̄ = Σ w δ / Σ w,    P = Σ w δ δᵀ / Σ w − δ̄ δ̄ᵀ
+//
+// which loses no digits where r is as near to the mean as the others are.
 bool ParticleMoments::about(const States& states, int reference, int every, Chart& chart) {
   StateSpace& space = *states.spaces[0];
-  const int stored = space.stored(), d = space.tangent();
-  const double *centre = states.x + static_cast<std::ptrdiff_t>(reference) * stored, *w = states.w;
+  const int d = space.tangent();
+  const double *centre = states.x + static_cast<std::ptrdiff_t>(reference) * space.stored(), *w = states.w;
   if (!space.choose(states.t, centre, chart)) return false;
-  delta_.resize(d, states.n);
   sums_.resize(states.team.parts());
   states.team.share(states.n, [&](int part, int first, int last) {
     Sums& sums = sums_[part];
     sums.mean.setZero(d);
+    sums.P.setZero(d, d);
     sums.weight = 0;
-    for (int i = first; i < last; i += every) {
-      if (w[i] <= 0) continue;
-      states.spaces[part]->local(centre, chart, states.x + static_cast<std::ptrdiff_t>(i) * stored,
-                                 delta_.col(i).data());
-      for (int k = 0; k < d; ++k) sums.mean[k] += w[i] * delta_(k, i);
-      sums.weight += w[i];
-    }
+    double *mean = sums.mean.data(), *P = sums.P.data();
+    for_each(*states.spaces[part], centre, chart, states.x, w, first, last, every, sums.delta,
+             [&](int i, const double* delta) {
+               sums.weight += w[i];
+               for (int c = 0; c < d; ++c) {
+                 const double share = w[i] * delta[c];
+                 mean[c] += share;
+                 for (int r = c; r < d; ++r) P[c * d + r] += share * delta[r];
+               }
+             });
   });
   mean_.setZero(d);
-  weight_ = 0;
-  for (const Sums& sums : sums_) mean_ += sums.mean, weight_ += sums.weight;
-  if (!(weight_ > 0)) return false;
-  mean_ /= weight_;
-  states.team.share(states.n, [&](int part, int first, int last) {
-    VectorXd& variance = sums_[part].variance;
-    variance.setZero(d);
-    for (int i = first; i < last; i += every) {
-      if (w[i] <= 0) continue;
-      const double share = w[i] / weight_;
-      for (int k = 0; k < d; ++k) variance[k] += share * (delta_(k, i) - mean_[k]) * (delta_(k, i) - mean_[k]);
-    }
-  });
-  variance_.setZero(d);
-  for (const Sums& sums : sums_) variance_ += sums.variance;
+  P_.setZero(d, d);
+  double weight = 0;
+  for (const Sums& sums : sums_) mean_ += sums.mean, P_ += sums.P, weight += sums.weight;
+  if (!(weight > 0)) return false;
+  mean_ /= weight;
+  for (int c = 0; c < d; ++c) {
+    for (int r = c; r < d; ++r) P_(c, r) = P_(r, c) = P_(r, c) / weight - mean_[r] * mean_[c];
+  }
   return true;
 }
 
-int ParticleMoments::nearest(const States& states, int every) {
+/// Of the states (of every n-th one) that whose δ about the reference is nearest to the mean, in standard deviations.
+int ParticleMoments::nearest(const States& states, int reference, int every, const Chart& chart) {
+  const double* centre = states.x + static_cast<std::ptrdiff_t>(reference) * states.spaces[0]->stored();
   states.team.share(states.n, [&](int part, int first, int last) {
     Sums& sums = sums_[part];
     sums.distance = std::numeric_limits<double>::infinity();
-    for (int i = first; i < last; i += every) {
-      if (states.w[i] <= 0) continue;
-      double distance = 0;
-      for (Eigen::Index k = 0; k < mean_.size(); ++k) {
-        const double d = delta_(k, i) - mean_[k];
-        if (variance_[k] > 0) distance += d * d / variance_[k];
-      }
-      if (distance < sums.distance) sums.nearest = i, sums.distance = distance;
-    }
+    for_each(*states.spaces[part], centre, chart, states.x, states.w, first, last, every, sums.delta,
+             [&](int i, const double* delta) {
+               double distance = 0;
+               for (Eigen::Index k = 0; k < mean_.size(); ++k) {
+                 const double off = delta[k] - mean_[k];
+                 if (P_(k, k) > 0) distance += off * off / P_(k, k);
+               }
+               if (distance < sums.distance) sums.nearest = i, sums.distance = distance;
+             });
   });
   int best = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -69,29 +87,6 @@ int ParticleMoments::nearest(const States& states, int every) {
     if (sums.distance < least) best = sums.nearest, least = sums.distance;
   }
   return best;
-}
-
-// P = Σ w (δ − δ̄)(δ − δ̄)ᵀ
-void ParticleMoments::spread(const States& states, MatrixXd& P) {
-  const Eigen::Index d = mean_.size();
-  states.team.share(states.n, [&](int part, int first, int last) {
-    MatrixXd& sum = sums_[part].P;
-    sum.setZero(d, d);
-    for (int i = first; i < last; ++i) {
-      if (states.w[i] <= 0) continue;
-      const double share = states.w[i] / weight_;
-      for (Eigen::Index c = 0; c < d; ++c) {
-        for (Eigen::Index r = c; r < d; ++r) {
-          sum(r, c) += share * (delta_(r, i) - mean_[r]) * (delta_(c, i) - mean_[c]);
-        }
-      }
-    }
-  });
-  P.setZero(d, d);
-  for (const Sums& sums : sums_) P += sums.P;
-  for (Eigen::Index c = 0; c < d; ++c) {
-    for (Eigen::Index r = c + 1; r < d; ++r) P(c, r) = P(r, c);
-  }
 }
 
 bool ParticleMoments::compute(const Team& team, const std::vector<StateSpace*>& spaces, double t, const double* x,
@@ -104,9 +99,9 @@ bool ParticleMoments::compute(const Team& team, const std::vector<StateSpace*>& 
   if (!about(states, heaviest, every, out.chart)) {
     if (every == 1 || !about(states, heaviest, every = 1, out.chart)) return false;
   }
-  const int reference = nearest(states, every);
+  const int reference = nearest(states, heaviest, every, out.chart);
   if ((reference != heaviest || every > 1) && !about(states, reference, 1, out.chart)) return false;
-  spread(states, out.P);
+  out.P = P_;
   const double* centre = x + static_cast<std::ptrdiff_t>(reference) * space.stored();
   out.x.resize(space.stored());
   if (!space.retract(t, centre, out.chart, mean_.data(), out.x.data())) {

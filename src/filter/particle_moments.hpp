@@ -19,8 +19,9 @@ class ParticleMoments {
   // Of one part of the states.
   struct Sums {
     double weight = 0;
-    VectorXd mean, variance;
+    VectorXd mean;
     MatrixXd P;
+    MatrixXd delta;  // of some states at a time
     int nearest = 0;
     double distance = 0;
   };
@@ -32,12 +33,10 @@ class ParticleMoments {
     int n;
   };
   bool about(const States& states, int reference, int every, Chart& chart);
-  int nearest(const States& states, int every);
-  void spread(const States& states, MatrixXd& P);
+  int nearest(const States& states, int reference, int every, const Chart& chart);
 
-  MatrixXd delta_, T_;
-  VectorXd mean_, variance_;
-  double weight_ = 0;
+  MatrixXd P_, T_;
+  VectorXd mean_;
   std::vector<Sums> sums_;
   Chart chart_;
 };

@@ -5,21 +5,51 @@
 
 namespace kinegraph::filter {
 
+namespace {
+
+/// Items first … last − 1, before which the running sum is `reached`: the points from k on, below `end`.
+void take_points(const double* w, int first, int last, double reached, double scale, double u, int k, int end,
+                 int* parent) {
+  int taken = first;
+  for (int i = first; i < last && k < end; ++i) {
+    if (w[i] <= 0) continue;
+    reached += w[i];
+    taken = i;
+    const double before = reached * scale - u;
+    while (k < end && k < before) parent[k++] = i;
+  }
+  while (k < end) parent[k++] = taken;  // rounding of the sum
+}
+
+}  // namespace
+
 // The points (k + u) Σw / count, k = 0 …, are read off the running sum.
 void systematic(const double* w, int n, double u, int count, int* parent) {
   double sum = 0;
   for (int i = 0; i < n; ++i) sum += w[i];
-  const double scale = count / sum;
-  double reached = 0;
-  int k = 0, last = 0;
-  for (int i = 0; i < n; ++i) {
-    if (w[i] <= 0) continue;
-    reached += w[i];
-    last = i;
-    const double end = reached * scale - u;
-    while (k < count && k < end) parent[k++] = i;
-  }
-  while (k < count) parent[k++] = last;  // rounding of the sum
+  take_points(w, 0, n, 0, count / sum, u, 0, count, parent);
+}
+
+void systematic(const Team& team, const double* w, int n, double u, int count, int* parent, std::vector<double>& sums) {
+  const int parts = team.parts();
+  sums.assign(parts + 1, 0.0);
+  team.share(n, [&](int part, int first, int last) {
+    double sum = 0;
+    for (int i = first; i < last; ++i) sum += w[i];
+    sums[part + 1] = sum;
+  });
+  for (int p = 0; p < parts; ++p) sums[p + 1] += sums[p];
+  const double scale = count / sums[parts];
+  int last_part = parts;  // that has any
+  while (last_part > 1 && !(sums[last_part] > sums[last_part - 1])) --last_part;
+  // the first point of a part is the first that its predecessors do not reach
+  const auto point = [&](int part) {
+    if (part >= last_part) return count;
+    return std::clamp(static_cast<int>(std::ceil(sums[part] * scale - u)), 0, count);
+  };
+  team.share(n, [&](int part, int first, int last) {
+    if (part < last_part) take_points(w, first, last, sums[part], scale, u, point(part), point(part + 1), parent);
+  });
 }
 
 double effective_size(const double* w, int n) {

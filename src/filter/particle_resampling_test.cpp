@@ -30,6 +30,37 @@ TEST(Systematic, TakesEachItemItsShareRoundedUpOrDown) {
   for (std::size_t i = 0; i < w.size(); ++i) EXPECT_NEAR(average[i], count * w[i] / sum, 1e-3);  // unbiased
 }
 
+TEST(Systematic, OfATeamTakesTheSameSharesWhateverItsThreads) {
+  for (const int parts : {1, 3, 16}) {
+    std::vector<double> sums;
+    for (const int n : {1, 2, 40, 1000}) {
+      std::vector<double> w(n);
+      for (int i = 0; i < n; ++i) w[i] = i % 3 == 1 || (i > n / 2 && i < n - 1) ? 0 : 0.3 + std::sin(i) * std::sin(i);
+      double sum = 0;
+      for (double x : w) sum += x;
+      for (const int count : {1, 13, 2000}) {
+        for (const double u : {0.0, 0.3, 0.999}) {
+          std::vector<int> parent(count, -1), other(count, -2), copies(n);
+          systematic(Team(parts, 1), w.data(), n, u, count, parent.data(), sums);
+          systematic(Team(parts, 4), w.data(), n, u, count, other.data(), sums);
+          EXPECT_EQ(parent, other);
+          EXPECT_TRUE(std::is_sorted(parent.begin(), parent.end()));
+          for (int p : parent) {
+            ASSERT_GE(p, 0);
+            ASSERT_LT(p, n);
+            ++copies[p];
+          }
+          for (int i = 0; i < n; ++i) {
+            const double share = count * w[i] / sum;
+            EXPECT_GE(copies[i], std::floor(share - 1e-9));
+            EXPECT_LE(copies[i], std::ceil(share + 1e-9));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Systematic, KeepsEqualWeightsAsTheyAre) {
   std::vector<double> w(100, 0.01);
   std::vector<int> parent(100);

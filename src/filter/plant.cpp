@@ -2,6 +2,11 @@
 
 namespace kinegraph::filter {
 
+void Plant::local_many(const double* x, const Chart& chart, Many many, const double* others, double* delta) const {
+  for (int i = 0; i < many.count; ++i, others += many.stride, delta += many.delta_stride)
+    local(x, chart, others, delta);
+}
+
 void Plant::advance_many(double t, double h, int count, int stride, const double* x, const double* force, double* next,
                          bool* good) {
   for (int i = 0; i < count; ++i, x += stride, next += stride) {

@@ -59,6 +59,12 @@ class Plant {
   virtual bool retract(double t, const double* x, const Chart& chart, const double* delta, double* out) = 0;
   /// δ of another state about x.
   virtual void local(const double* x, const Chart& chart, const double* other, double* delta) const = 0;
+  /// Of several others.
+  struct Many {
+    int count = 0;
+    int stride = 0, delta_stride = 0;  ///< numbers from one state, or δ, to the next
+  };
+  virtual void local_many(const double* x, const Chart& chart, Many many, const double* others, double* delta) const;
   /// x ← (q ⊕ dq, v + dv), brought back onto the constraints by the smallest change in the norm of the mass. Null:
   /// zero.
   virtual bool shift(double t, double* x, const double* dq, const double* dv) = 0;

@@ -6,6 +6,11 @@ namespace kinegraph::filter {
 
 inline constexpr int kLanes = 8;
 
+/// One number of eight states, to compute with: of plain loops compilers do not see that numbers do not overlap.
+using Eight = Eigen::Array<double, kLanes, 1>;
+inline Eigen::Map<Eight> eight(double* x) { return Eigen::Map<Eight>(x); }
+inline Eigen::Map<const Eight> eight(const double* x) { return Eigen::Map<const Eight>(x); }
+
 /// Eight states of a system side by side: number k of state s stands at [8 k + s], and so do all answers. good[s]
 /// becomes false where there is no answer for state s in this way (it may be asked about alone) and stays false where
 /// it was; what stands in its place is nothing. A state's answers do not depend on its neighbours. Matrices: column by

@@ -4,6 +4,10 @@
 
 namespace kinegraph::filter {
 
+void StateSpace::local_many(const double* x, const Chart& chart, int count, const double* others, double* delta) {
+  for (int i = 0; i < count; ++i, others += stored(), delta += tangent()) local(x, chart, others, delta);
+}
+
 void StateSpace::advance_many(double t, double h, int count, const double* x, double* next, bool* good) {
   for (int i = 0; i < count; ++i, x += stored(), next += stored()) good[i] = advance(t, h, x, next);
 }

@@ -44,6 +44,8 @@ class StateSpace {
   virtual bool choose(double t, const double* x, Chart& chart) = 0;  ///< a given chart is kept as long as it serves
   virtual bool retract(double t, const double* x, const Chart& chart, const double* delta, double* out) = 0;
   virtual void local(const double* x, const Chart& chart, const double* other, double* delta) = 0;
+  /// Of several others, one after the other: stored() numbers each, tangent() numbers of δ each.
+  virtual void local_many(const double* x, const Chart& chart, int count, const double* others, double* delta);
   /// δ in another chart at the same state: δ' = T δ.
   virtual bool transition(double t, const double* x, const Chart& from, const Chart& to, MatrixXd& T) = 0;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kinegraph/filter/state_lanes.hpp"
+
 namespace kinegraph::task {
 namespace {
 
@@ -27,13 +29,9 @@ void require_near(const double* far, bool* good) {
 
 /// Finite, and where sines are good.
 void require_regular(const double* x, int n, bool* good) {
-  double far[kLanes] = {}, nothing[kLanes] = {};  // the latter is no number where one of them is none
-  for (int i = 0; i < n; ++i, x += kLanes) {
-    for (int s = 0; s < kLanes; ++s) far[s] = std::max(far[s], std::abs(x[s]));
-  }
-  for (int i = 0; i < n; ++i, x += kLanes) {
-    for (int s = 0; s < kLanes; ++s) nothing[s] += 0 * x[s];
-  }
+  filter::Eight far = filter::Eight::Zero(), nothing = far;  // the latter is no number where one of them is none
+  for (int i = 0; i < n; ++i, x += kLanes) far = far.max(filter::eight(x).abs());
+  for (int i = 0; i < n; ++i, x += kLanes) nothing += 0 * filter::eight(x);
   for (int s = 0; s < kLanes; ++s) good[s] = good[s] && far[s] < kMostAngle && nothing[s] == 0;
 }
 

@@ -75,12 +75,16 @@ class SequentialRun {
       const auto begin = Clock::now();
       for (; next < readings.size() && readings[next].arrival <= t + kSameTime; ++next) {
         const filter::Measurement& m = readings[next].measurement;
+        if (!together_.empty() && together_.front().t != m.t) {
+          if (auto pushed = take(estimator); !pushed) return pushed.failure();
+        }
         if (options_.lag >= 0 && m.t < estimator.t() - options_.lag - kSameTime) {
           watch_.refuse(m.sensor);
           continue;
         }
-        if (auto pushed = estimator.push(m); !pushed) return pushed.failure();
+        together_.push_back(m);
       }
+      if (auto pushed = take(estimator); !pushed) return pushed.failure();
       if (estimator.t() < t) {
         if (auto advanced = estimator.advance(t); !advanced) return advanced.failure();
       }
@@ -100,6 +104,14 @@ class SequentialRun {
   }
 
  private:
+  /// The readings that were collected: all of the same time.
+  Result<std::monostate> take(filter::Estimator& estimator) {
+    if (together_.empty()) return std::monostate{};
+    auto pushed = estimator.push_together(together_);
+    together_.clear();
+    return pushed;
+  }
+
   Result<std::monostate> record(long k, long steps, const filter::Estimator& estimator) {
     summary_.turn = std::max(summary_.turn, summary_.step * turning(machine_, estimator.belief().x));
     std::vector<double>& probability = summary_.branches;
@@ -127,6 +139,7 @@ class SequentialRun {
   const EstimateOptions& options_;
   EstimateSummary& summary_;
   InnovationWatch watch_;
+  std::vector<filter::Measurement> together_;
   Trajectory trajectory_;
   Clock::duration wall_{};
   double since_ = 0;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kStates = 203;  // no multiple of eight
 constexpr double kStep = 5e-3;
+constexpr int kParticles = 400;
 
 class PacketsByCode : public testing::TestWithParam<const char*> {
  protected:
@@ -66,18 +67,24 @@ class PacketsByCode : public testing::TestWithParam<const char*> {
     }
     ASSERT_EQ(states_.size(), static_cast<std::size_t>(kStates) * size);
   }
-  /// What particles about the machine's start say after some readings of its first sensor: evidence, weights, states.
-  std::vector<double> filtered(const filter::StateSpace& space, const filter::ParticleOptions& options) const {
-    constexpr int kParticles = 400, kReadings = 12;
-    Eigen::VectorXd x = numeric_->state(machine_->q, machine_->v), next = x;
+  /// Particles about the machine's start.
+  std::vector<filter::Particle> cloud(Random& random) const {
+    const Eigen::VectorXd x = numeric_->state(machine_->q, machine_->v);
     std::vector<filter::Particle> start;
     std::vector<double> normal(numeric_->noises());
-    Random random(7);
     while (start.size() < kParticles) {
       for (double& n : normal) n = 20 * random.normal();
-      next = x;
+      Eigen::VectorXd next = x;
       if (numeric_->disturb(0, kStep, next.data(), normal.data())) start.push_back({next, 0, 0});
     }
+    return start;
+  }
+  /// What they say after some readings of its first sensor: evidence, weights, states.
+  std::vector<double> filtered(const filter::StateSpace& space, const filter::ParticleOptions& options) const {
+    constexpr int kReadings = 12;
+    Random random(7);
+    const std::vector<filter::Particle> start = cloud(random);
+    Eigen::VectorXd x = numeric_->state(machine_->q, machine_->v), next = x;
     auto filter = filter::ParticleFilter::create(space, 0, start, 1, options);
     EXPECT_TRUE(filter);
     double told = 0;
@@ -172,6 +179,50 @@ TEST_P(PacketsByCode, FiltersAreTheSame) {
     ASSERT_EQ(by_code.size(), numeric.size());
     EXPECT_LT(distance(by_code, numeric), 1e-5 * size(numeric));
   }
+}
+
+// Readings of the same time, at once or one after the other: the same particles, and each reading is told.
+TEST_P(PacketsByCode, ReadingsOfOneTimeAreTakenTogether) {
+  ASSERT_GE(numeric_->sensors().size(), 2U);
+  filter::ParticleOptions options;
+  options.step = kStep;
+  options.resample = options.kernel = 0;  // one by one, some would be drawn anew between the readings
+  std::vector<double> seen[2], told[2];
+  for (const bool together : {false, true}) {
+    Random random(7);
+    auto filter = filter::ParticleFilter::create(*machine_->space, 0, cloud(random), 1, options);
+    ASSERT_TRUE(filter);
+    (*filter)->on_innovation = [&](const filter::Innovation& i) {
+      told[together].insert(told[together].end(), {i.t, double(i.sensor), i.e[0], i.sd[0], i.nis});
+    };
+    Eigen::VectorXd x = numeric_->state(machine_->q, machine_->v), next = x;
+    for (int k = 1; k <= 6; ++k) {
+      ASSERT_TRUE(numeric_->advance((k - 1) * kStep, kStep, x.data(), next.data()));
+      x = next;
+      std::vector<filter::Measurement> readings;
+      for (const int sensor : {0, 1}) {
+        filter::Measurement m{k * kStep, sensor, {}};
+        ASSERT_TRUE(numeric_->predict(m.t, x.data(), sensor, m.y.data()));
+        m.y[0] += 0.005 * random.normal();
+        readings.push_back(m);
+      }
+      if (together) {
+        ASSERT_TRUE((*filter)->push_together(readings));
+      } else {
+        for (const filter::Measurement& m : readings) ASSERT_TRUE((*filter)->push(m));
+      }
+    }
+    seen[together].push_back((*filter)->log_evidence());
+    (*filter)->visit([&](const double* state, double weight, int) {
+      seen[together].push_back(kParticles * weight);
+      seen[together].insert(seen[together].end(), state, state + numeric_->stored());
+    });
+  }
+  ASSERT_EQ(seen[0].size(), seen[1].size());
+  EXPECT_LT(distance(seen[0], seen[1]), 1e-12 * size(seen[0]));
+  ASSERT_EQ(told[0].size(), 5U * 2 * 6);
+  ASSERT_EQ(told[1].size(), told[0].size());
+  EXPECT_LT(distance(told[0], told[1]), 1e-9 * size(told[0]));
 }
 
 TEST_P(PacketsByCode, SameBitsForAnyNumberOfThreads) {

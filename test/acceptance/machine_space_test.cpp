@@ -361,6 +361,19 @@ TEST_P(Burdened, MotionAndSensorsHaveTheDerivativesOfDifferences) {
 }
 
 // The noise of one step is that of many shorter ones, up to what changes along the step.
+TEST_P(Burdened, ManyStatesHaveTheDeltasOfEach) {
+  constexpr int kTurned = 4;
+  MatrixXd others(stored, n + 1), delta(n, n + 1), alone(n, n + 1);
+  for (int i = 0; i < n; ++i) others.col(i) = moved(i, 2e-3 + 1e-3 * i);
+  others.col(kTurned) = moved(0, 2e-3);
+  others(space->plant().positions() - 1, kTurned) += 4 * std::numbers::pi;  // theta: full turns make no difference
+  space->local_many(x.data(), chart, n + 1, others.data(), delta.data());
+  for (int i = 0; i <= n; ++i) space->local(x.data(), chart, others.col(i).data(), alone.col(i).data());
+  EXPECT_EQ(delta, alone);
+  EXPECT_LT((delta.col(kTurned) - delta.col(0)).norm(), 1e-12);
+  for (int i = 0; i < n; ++i) EXPECT_NEAR(delta(i, i), 2e-3 + 1e-3 * i, 1e-12);
+}
+
 TEST_P(Burdened, ProcessNoiseDoesNotDependOnTheStep) {
   constexpr double h = 2e-3;
   constexpr int parts = 20;
