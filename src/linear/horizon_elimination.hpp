@@ -48,9 +48,11 @@ class HorizonElimination {
  private:
   struct Node {
     int candidates = 0, eliminated = 0, size = 0, passed = 0;
-    std::vector<int> id;                               // candidates in the order of elimination, then border
-    std::vector<double> panel, diagonal, off, update;  // L: size × eliminated; Schur complement, lower, column-major
-    std::vector<double> rest;                          // right-hand side of the border
+    std::vector<int> id;  // candidates in the order of elimination, then border
+    // L below its diagonal, column after column without gaps: memory is what a solution waits for. D. The Schur
+    // complement, lower, column-major.
+    std::vector<double> panel, diagonal, off, update;
+    std::vector<double> rest;  // right-hand side of the border
     HorizonInertia inertia;
     bool lends = false;  // its update is taken in by the thread that made it, which uses the memory again
   };

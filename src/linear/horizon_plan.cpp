@@ -161,9 +161,10 @@ void HorizonPlan::place_terms() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     HorizonNode& node = nodes_[i];
     number(node);
+    node.terms.reserve(entries_of[i].size());
     for (int e : entries_of[i]) {
       const auto [low, high] = std::minmax(local[entries_[e].row], local[entries_[e].column]);
-      node.terms.push_back({e, high, low});
+      node.terms.push_back({e, static_cast<std::uint16_t>(high), static_cast<std::uint16_t>(low)});
     }
     for (int c : node.children) {
       for (int u : nodes_[c].border) nodes_[c].parent_place.push_back(local[u]);

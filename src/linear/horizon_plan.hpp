@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,7 +29,8 @@ struct HorizonNode {
   std::vector<int> parent_place;  ///< per border row: its place in the parent's [own border]
   int parent = -1;
   struct Term {
-    int value, row, column;  ///< a value of the matrix, and its place in [own border]; row ≥ column
+    int value;                  ///< of the matrix …
+    std::uint16_t row, column;  ///< … and its place in [own border], which are dense; row ≥ column
   };
   std::vector<Term> terms;
 

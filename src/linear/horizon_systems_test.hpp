@@ -87,31 +87,30 @@ struct LinearQuadratic {
   int states() const { return static_cast<int>(A.rows()); }
   int controls() const { return static_cast<int>(B.cols()); }
 
-  /// Its optimality conditions; x and u of knot k start at k (states + controls).
+  /// Its optimality conditions; x and u of knot k start at k (states + controls). Entries come in the order of time, as
+  /// the solver gives them.
   HorizonSystem system() const {
     HorizonSystem s;
     s.knots = knots;
     const int n = states(), m = controls();
-    for (int k = 0; k < knots; ++k) {
-      const int x = s.variables(k, n + m);
-      s.symmetric(x, Q);
-      s.symmetric(x + n, R);
-    }
+    for (int k = 0; k < knots; ++k) s.variables(k, n + m);
     std::vector<double> rhs(s.place.size(), 0.0);
-    const auto rows = [&](HorizonPlace::Type type, int k) {
+    const auto rows = [&](HorizonPlace::Type type, int k, const VectorXd& right) {
       const int first = static_cast<int>(s.place.size());
       for (int i = 0; i < n; ++i) s.add(type, k, RowKind::hard);
+      rhs.insert(rhs.end(), right.begin(), right.end());
       return first;
     };
-    const int first = rows(HorizonPlace::Type::knot, 0);
-    s.block(first, 0, MatrixXd::Identity(n, n));
-    rhs.insert(rhs.end(), start.begin(), start.end());
-    for (int k = 0; k + 1 < knots; ++k) {
-      const int row = rows(HorizonPlace::Type::link, k), x = k * (n + m);
+    s.block(rows(HorizonPlace::Type::knot, 0, start), 0, MatrixXd::Identity(n, n));
+    for (int k = 0; k < knots; ++k) {
+      const int x = k * (n + m);
+      s.symmetric(x, Q);
+      s.symmetric(x + n, R);
+      if (k + 1 == knots) break;
+      const int row = rows(HorizonPlace::Type::link, k, c);
       s.block(row, x, -A);
       s.block(row, x + n, -B);
       s.block(row, x + n + m, MatrixXd::Identity(n, n));
-      rhs.insert(rhs.end(), c.begin(), c.end());
     }
     s.rhs = Eigen::Map<VectorXd>(rhs.data(), static_cast<Eigen::Index>(rhs.size()));
     return s;
