@@ -64,6 +64,10 @@ class Plan final : public Verb {
     app.add_option("--roll-out", divisions_, "steps of the roll-out per step of the plan; 0: none")
         ->type_name("N")
         ->capture_default_str();
+    app.add_option("--refine", refine_,
+                   "a roll-out that misses a goal by more has its steps corrected (rad or m); 0: never")
+        ->type_name("MISS")
+        ->capture_default_str();
     app.add_option("--motion", motion_, "write the rolled-out motion")->type_name("FILE.csv");
     app.add_flag("--verbose", verbose_, "cost and violation of every iteration, on standard error");
     common_.declare(app, true);
@@ -76,7 +80,7 @@ class Plan final : public Verb {
   std::function<void(const SqpIteration&)> watcher(ProgressBar& bar) const;
   Summary summarize(const PlanTask& task, const task::PlanSummary& s) const;
 
-  std::string guess_, soft_ = "0", iterations_ = "500", divisions_ = "10", motion_;
+  std::string guess_, soft_ = "0", iterations_ = "500", divisions_ = "10", refine_ = "0.01", motion_;
   std::string tolerance_ = "1e-9", optimality_ = "1e-6";
   bool verbose_ = false;
 };
@@ -131,6 +135,7 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
     summary.add("rounds", s.rounds, "rounds of drawing limits in");
     if (s.has_clearance)
       summary.add("clearance_min", s.clearance, "least clearance", "m").add("nearest", s.nearest, "where");
+    if (s.corrections > 0) summary.add("corrections", s.corrections, "shots until the roll-out followed");
     summary.add("miss_max", s.miss_max, "largest miss of the roll-out", "rad or m");
     if (s.step_miss > 0) summary.add("step_miss_max", s.step_miss, "of single steps", "rad or m");
   }
@@ -178,6 +183,8 @@ Done Plan::run() {
   options.tolerance = small("tolerance", tolerance_);
   options.optimality = small("optimality", optimality_);
   options.roll_out = static_cast<int>(reader.whole("roll-out", divisions_, 0, 1000));
+  options.refine = reader.number("refine", refine_);
+  if (!(options.refine >= 0)) reader.fault("refine", fmt::format("must be >= 0, is {}", refine_));
   if (!motion_.empty() && options.roll_out == 0) reader.fault("motion", "there is none without a roll-out");
   options.threads = common_.threads.empty() ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))
                                             : static_cast<int>(reader.whole("threads", common_.threads, 1, 4096));

@@ -163,6 +163,7 @@ def plan(
     tolerance: Optional[_Number] = ...,
     optimality: Optional[_Number] = ...,
     roll_out: Optional[_Number] = ...,
+    refine: Optional[_Number] = ...,
     motion: Optional[Union[bool, _Path]] = ...,
     verbose: Optional[bool] = ...,
     set: Optional[_Numbers] = ...,

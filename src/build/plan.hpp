@@ -53,6 +53,7 @@ struct PlanSetting {
   int knots() const { return task.steps + 1; }
   double time(int knot) const { return task.horizon * knot / task.steps; }  ///< if no phase is stretched
   const PlanPhase* phase_of(int step) const;                                ///< null: its length is known
+  bool can_follow() const;  ///< whether its motion follows from its torques alone (PlanProblem::follow)
   bool has_middles() const { return task.collocation == Collocation::hermite_simpson; }
 
   /// All faults of the task against the model, with their places.
@@ -95,6 +96,12 @@ struct PlanSample {
   std::vector<Eigen::Vector3d> forces;  ///< per contact; zero where it does not bear
 };
 
+/// Where the torques of a step lead, near a motion: [q v] at its end = constant + by [q v u₀ (uₘ) u₁].
+struct PlanShot {
+  Eigen::MatrixXd by;
+  Eigen::VectorXd constant;
+};
+
 /// A task as a graph: the trajectory's variables, hard dynamics and collocation, goals, limits, contacts, obstacles.
 struct PlanProblem {
   std::shared_ptr<const PlanSetting> setting;
@@ -102,6 +109,11 @@ struct PlanProblem {
   Values values;
 
   static PlanProblem make(std::shared_ptr<const PlanSetting> setting, double sigma);
+
+  /// Next to a plan, the motion that goes where its torques lead and keeps goals and limits. `now` are the values that
+  /// the shots are about; accelerations and durations stay as they are there.
+  static PlanProblem follow(std::shared_ptr<const PlanSetting> setting, const PlanProblem& plan, Values now,
+                            const std::vector<PlanShot>& shots);
 
   PlanSample sample(int knot, bool middle = false) const;
   void set(int knot, bool middle, const PlanSample& sample);  ///< of a middle: inputs and forces alone

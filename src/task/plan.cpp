@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "kinegraph/task/plan_follow.hpp"
 #include "kinegraph/task/plan_guess.hpp"
 #include "kinegraph/task/plan_hints.hpp"
+#include "kinegraph/task/plan_limits.hpp"
 #include "kinegraph/task/plan_roll_out.hpp"
 #include "kinegraph/task/times.hpp"
 
@@ -22,7 +25,6 @@ using build::PlanSetting;
 constexpr int kWarmIterations = 100, kNearIterations = 10;
 /// Between knots a motion may pass limits that hold at the knots. Then these are drawn in, and it is solved again.
 constexpr int kMostRounds = 5;
-constexpr double kLimitTolerance = 1e-7;
 constexpr double kNearBarrier = 1e-5;  ///< μ of later rounds: limits move by little
 constexpr int kBetween = 10;           ///< samples per step at which that is looked at
 
@@ -114,31 +116,6 @@ void tell_torques(const PlanSetting& setting, const Trajectory& plan, PlanSummar
   }
 }
 
-/// A start that is too near already is given: then it counts from the first knot on.
-void tell_clearance(const PlanProblem& problem, const PlanSetting& setting, const Trajectory& motion,
-                    PlanSummary& summary) {
-  summary.has_clearance = !setting.pairs.empty() && motion.samples() > 0;
-  summary.clearance = std::numeric_limits<double>::infinity();
-  const bool near = build::least_distance(setting, setting.start_q, 0).first < setting.margin;
-  for (int i = 0; summary.has_clearance && i < motion.samples(); ++i) {
-    if (near && motion.times()[i] < problem.step(0) * (1 - 1e-9)) continue;
-    const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(motion.row(i), setting.tree->stored());
-    const int knot = problem.step_at(motion.times()[i]);
-    const auto [distance, pair] = build::least_distance(setting, q, knot);
-    if (distance >= summary.clearance) continue;
-    summary.clearance = distance;
-    summary.nearest = fmt::format("{} at {:.4g} s", setting.pairs[pair].name, motion.times()[i]);
-  }
-}
-
-/// `asked`: with the limits and the margin of the task, not those that were drawn in.
-void tell_limits(const PlanProblem& problem, const PlanSetting& asked, PlanSummary& summary) {
-  const Trajectory between = between_knots(problem, kBetween);
-  summary.limits = exceeded_limits(asked, between, problem.step(0));
-  if (!summary.limits.empty()) summary.limit_excess = summary.limits.front().excess;
-  tell_clearance(problem, asked, between, summary);
-}
-
 /// Whose roll-out misses a goal that the plan meets, by how much, and what of it is the plan's own error.
 void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSummary& summary) {
   const GoalMiss* worst = nullptr;
@@ -160,21 +137,6 @@ void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSu
       fmt::format("rolled out open loop, {} misses goal {} by {:.3g} {} at {:.4g} s: single steps miss by up to {:.2g} "
                   "rad or m, which an open loop lets grow; {}, or follow the plan with feedback",
                   worst->what, worst->goal, worst->roll_out, worst->unit, worst->time, summary.step_miss, mend));
-}
-
-void tell_roll_out(const PlanProblem& problem, const PlanOptions& options, PlanResult& result) {
-  PlanSummary& summary = result.summary;
-  if (options.roll_out > 0) {
-    result.motion = roll_out(problem, options.roll_out);
-    summary.rolled_out = true;
-    summary.roll_out_until = result.motion.samples() > 0 ? result.motion.times().back() : 0;
-  }
-  summary.misses = goal_misses(problem, result.motion);
-  for (const GoalMiss& miss : summary.misses) {
-    if (miss.what == "rest" || std::isnan(summary.miss_max)) continue;
-    summary.miss_max = std::isnan(miss.roll_out) ? miss.roll_out : std::max(summary.miss_max, miss.roll_out);
-  }
-  if (summary.rolled_out) warn_of_miss(problem, options, summary);
 }
 
 }  // namespace
@@ -215,14 +177,20 @@ Result<PlanResult> Planner::solve(bool warm) {
     result = {};
     result.summary.solver = *report;
     result.summary.rounds = round;
-    tell_limits(*problem_, *asked_, result.summary);
+    tell_limits(*problem_, *asked_, between_knots(*problem_, kBetween), result.summary);
     kept.assign(problem_->values.buffer().begin(), problem_->values.buffer().end());
-    if (options_.soft > 0 || round == kMostRounds || !draw_in(result)) break;
+    if (options_.soft > 0 || round == kMostRounds) break;
+    auto tighter = drawn_in(*problem_->setting, *asked_, result.summary);
+    if (!tighter || !rebuild(std::move(tighter))) break;
   }
   PlanSummary& summary = result.summary;
   summary.warnings = asked_->warnings;
   summary.duration = problem_->time(problem_->setting->task.steps);
   tell_roll_out(*problem_, options_, result);
+  Result<std::optional<PlanProblem>> other = follow(*problem_, *asked_, options_, result);
+  if (!other) return other.failure();
+  const PlanProblem& told = *other ? **other : *problem_;
+  if (summary.rolled_out) warn_of_miss(told, options_, summary);
   if (summary.limit_excess > kLimitTolerance) {
     const std::string& worst = summary.limits.front().name;
     summary.warnings.push_back(fmt::format("between knots {} is beyond its limit by {:.2g} {}: take more steps", worst,
@@ -240,38 +208,10 @@ Result<PlanResult> Planner::solve(bool warm) {
     summary.phases.push_back({problem_->time(phase.first), problem_->time(phase.last), phase.least, phase.most});
   }
   summary.variables = solver_->structure().unknowns;
-  result.trajectory = trajectory_of(*problem_);
+  result.trajectory = trajectory_of(told);
   tell_torques(*problem_->setting, result.trajectory, summary);
   summary.solve_s = summary.wall_s = seconds_since(start);
   return result;
-}
-
-/// Limits and margins tighter by what the motion exceeds them, and a graph with those; false: there is no need.
-bool Planner::draw_in(const PlanResult& result) {
-  const PlanSetting& now = *problem_->setting;
-  auto setting = std::make_shared<PlanSetting>(now);
-  const int n = now.tree->freedoms(), joints = now.state.joints;
-  bool any = false;
-  const auto amount = [](double excess) { return 1.2 * excess + kLimitTolerance; };
-  for (const LimitCheck& limit : result.summary.limits) {
-    if (limit.excess < kLimitTolerance) continue;
-    any = true;
-    for (int j = 0; j < joints; ++j) {
-      if (limit.name == now.tree->position_names()[now.tree->stored() - joints + j]) {
-        setting->lower[j] += amount(limit.excess);
-        setting->upper[j] -= amount(limit.excess);
-      }
-      if (limit.name == now.tree->velocity_names()[n - joints + j]) setting->speed[j] -= amount(limit.excess);
-    }
-    for (std::size_t m = 0; m < now.motors.size(); ++m) {
-      if (limit.name == now.tree->torque_names()[now.motors[m]]) setting->effort[m] -= amount(limit.excess);
-    }
-  }
-  if (result.summary.has_clearance && result.summary.clearance < asked_->margin) {
-    any = true;
-    setting->margin += amount(asked_->margin - result.summary.clearance);
-  }
-  return any && rebuild(std::move(setting));
 }
 
 /// The graph with other limits, margins or another start; values and multipliers stay.

@@ -23,7 +23,10 @@ struct PlanOptions {
   /// adds at most a tenth of it to the cost. Below, iterations are spent on inequalities that hardly matter, without
   /// effect.
   double optimality = 1e-6;
-  int roll_out = 10;                  ///< steps of the roll-out per step of the plan; 0: none
+  int roll_out = 10;  ///< steps of the roll-out per step of the plan; 0: none
+  /// rad or m: where the roll-out misses a goal by more than this and than the plan does, the motion next to the plan
+  /// is found that it follows (plan_follow.hpp). Robots on a fixed base without contacts. 0: never.
+  double refine = 0.01;
   const Trajectory* guess = nullptr;  ///< an earlier plan to start from
   int threads = 1;
   unsigned long seed = 0;  ///< of inverse kinematics
@@ -61,6 +64,7 @@ struct PlanSummary {
   double duration = 0;             ///< s, of the whole motion
   std::vector<PhaseFound> phases;  ///< of unknown duration
   int rounds = 1;                  ///< solved again with tighter limits, until they hold between the knots too
+  int corrections = 0;             ///< shots until the roll-out followed (PlanOptions::refine)
   std::vector<GoalMiss> misses;
   double miss_max = 0;  ///< of the roll-out: rad or m, at rest rates are not counted
   /// rad or m, of single steps that start where the plan does: what the open loop lets grow. Found where goals are
@@ -99,7 +103,6 @@ class Planner {
  private:
   Planner() = default;
   Result<PlanResult> solve(bool warm);
-  bool draw_in(const PlanResult& result);
   bool rebuild(std::shared_ptr<const build::PlanSetting> setting);
 
   PlanOptions options_;

@@ -11,6 +11,14 @@ namespace kinegraph::task {
 /// where it cannot go on.
 Trajectory roll_out(const build::PlanProblem& problem, int divisions);
 
+/// Every step of a plan from where the plan starts it, as in roll_out().
+struct RolledSteps {
+  Trajectory motion;                  ///< columns as those of the roll-out
+  std::vector<Eigen::VectorXd> q, v;  ///< where each ends
+  double miss = 0;                    ///< rad or m, by how much that is not where the plan has it; infinite: no end
+};
+RolledSteps roll_steps(const build::PlanProblem& problem, int divisions);
+
 /// How far the end of a step is missed at most, if it starts where the plan does (rad, m): what an open loop lets grow.
 double step_miss(const build::PlanProblem& problem, int divisions);
 
@@ -21,8 +29,8 @@ Trajectory between_knots(const build::PlanProblem& problem, int divisions);
 /// How far all goals are missed: in the plan, and in its roll-out (unless that is empty).
 std::vector<GoalMiss> goal_misses(const build::PlanProblem& problem, const Trajectory& motion);
 
-/// Limits of position, speed and torque that a motion leaves, worst first.
-std::vector<LimitCheck> exceeded_limits(const build::PlanSetting& setting, const Trajectory& motion, double first_step);
+/// Rolls a plan out and tells its misses.
+void tell_roll_out(const build::PlanProblem& problem, const PlanOptions& options, PlanResult& result);
 
 /// The names of a plan's columns: q v a tau of all joints, forces of contacts.
 std::vector<std::string> plan_columns(const build::PlanSetting& setting);

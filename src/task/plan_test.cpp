@@ -97,7 +97,9 @@ double miss(Collocation rule, int steps) {
   PlanTask task = push(1, steps, rule);
   task.goals[0].joints.push_back({{"pole", {}}, 2.0});
   task.objectives = {{{}, TaskObjective::Type::smoothness, 10, {}}};
-  const Result<PlanResult> plan = task::plan(cart_pole(), task);
+  PlanOptions options;
+  options.refine = 0;
+  const Result<PlanResult> plan = task::plan(cart_pole(), task, options);
   EXPECT_TRUE(plan) << plan.failure().to_string();
   return plan ? plan->summary.miss_max : 0;
 }
@@ -115,7 +117,9 @@ TEST(Plan, SingleStepsMissByOneOrderMore) {
     PlanTask task = push(1, steps, Collocation::trapezoidal);
     task.goals[0].joints.push_back({{"pole", {}}, 2.0});
     task.objectives = {{{}, TaskObjective::Type::smoothness, 10, {}}};
-    Result<Planner> planner = Planner::make(cart_pole(), task, {});
+    PlanOptions options;
+    options.refine = 0;
+    Result<Planner> planner = Planner::make(cart_pole(), task, options);
     EXPECT_TRUE(planner && planner->plan());
     return planner ? step_miss(planner->problem(), 10) : 0;
   };
@@ -136,7 +140,9 @@ TEST(Plan, SwingsAPoleUpAndTheTorquesReallyDo) {
 TEST(Plan, ARollOutThatMissesIsWarnedOf) {
   PlanTask task = swing_up();
   task.steps = 20;
-  const Result<PlanResult> coarse = task::plan(cart_pole(), task);
+  PlanOptions as_it_is;
+  as_it_is.refine = 0;
+  const Result<PlanResult> coarse = task::plan(cart_pole(), task, as_it_is);
   ASSERT_TRUE(coarse) << coarse.failure().to_string();
   const PlanSummary& s = coarse->summary;
   ASSERT_EQ(s.misses[1].what, "pole.q");
