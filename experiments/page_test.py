@@ -5,9 +5,11 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -79,6 +81,21 @@ class Page(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("stopped after 0.5 s", text)
         self.assertIn("1 done, 1 failed", told)
+
+    def test_interrupted_it_starts_nothing_more(self):
+        for name in ("a", "b", "c"):
+            self.program(name, f"echo {name} >> order; exec sleep 20")
+        process = subprocess.Popen([sys.executable, HERE / "run.py", "./a", "./b", "--jobs", "1", "--alone", "./c"],
+                                   cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 20
+        while not (self.root / "order").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=15)[1]
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("interrupted", told)
+        self.assertEqual((self.root / "order").read_text().split(), ["a"])
+        self.assertFalse((self.root / "out/experiments/index.html").exists())
 
     def test_processor_time_is_kept_and_foretells_the_next_run(self):
         self.program("busy", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; cp good.json out/experiments/busy.json")

@@ -58,6 +58,9 @@ def outcome_of(status, why, record):
     return ("skipped", skipped) if skipped else ("done", "")
 
 
+RUNNING = set()  # processes, to be ended with this one
+
+
 def run(program, limit):
     """One program; its outcome as the page wants it, with the processor time of all its threads."""
     name = pathlib.Path(program).name
@@ -67,9 +70,11 @@ def run(program, limit):
     with open(log, "w") as out:
         try:
             process = subprocess.Popen([program], stdout=out, stderr=subprocess.STDOUT)
+            RUNNING.add(process.pid)
             stop = threading.Timer(limit, os.kill, (process.pid, signal.SIGKILL))
             stop.start()
             _, waited, used = os.wait4(process.pid, 0)
+            RUNNING.discard(process.pid)
             process.returncode = status = os.waitstatus_to_exitcode(waited)
             cpu = used.ru_utime + used.ru_stime
             late = time.monotonic() - begin >= limit
@@ -159,11 +164,18 @@ def main():
         outcomes[outcome["name"]] = outcome
         progress.tell(outcome)
 
-    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+    pool = concurrent.futures.ThreadPoolExecutor(max(1, options.jobs))
+    try:
         for future in concurrent.futures.as_completed([pool.submit(run, p, options.limit) for p in wanted]):
             tell(future.result())
-    for program in alone:
-        tell(run(program, options.limit))
+        for program in alone:
+            tell(run(program, options.limit))
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in list(RUNNING):
+            os.kill(process, signal.SIGTERM)
+        print("interrupted: no page is written", file=sys.stderr)
+        sys.exit(130)
     runs = [outcomes[name] for name in everything if name in outcomes]
     kept_file.write_text(json.dumps(runs, indent=1) + "\n")
     total, cpu = time.monotonic() - begin, sum(run.get("cpu_s", 0) for run in runs)
