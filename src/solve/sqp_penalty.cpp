@@ -75,7 +75,9 @@ double SqpSearch::penalty_of(const Penalty& penalty, const HorizonPoint& p) cons
   return sum;
 }
 
-/// dx_ and what the model says it gains; false where the system has no answer.
+/// dx_ and what the model says it gains; false where the system has no answer. The second row of the system gives J dx,
+///
+///     −∇Φᵀ dx = −(κ∇f − Gᵀz)ᵀ dx − Σ w c (J dx),      w J dx = p − w c
 bool SqpSearch::penalty_step(const Penalty& penalty, double damping) {
   diagonal_.head(n_) = damping * penalty_scale_;
   diagonal_.tail(hard_) = -penalty.equality.cwiseInverse();
@@ -83,18 +85,18 @@ bool SqpSearch::penalty_step(const Penalty& penalty, double damping) {
   ++factorizations_;
   if (!elimination_.is_minimum()) return false;
   target_ = problem_.gradient();
-  for (int i = 0; i < slacks_; ++i) pull_z_[i] = -penalty.inequality[i] * std::min(0.0, point_.inequality[i]);
-  pull_y_.setZero();
-  problem_.add_transposed(pull_y_, pull_z_, target_);
+  if (slacks_ > 0) {
+    for (int i = 0; i < slacks_; ++i) pull_z_[i] = -penalty.inequality[i] * std::min(0.0, point_.inequality[i]);
+    pull_y_.setZero();
+    problem_.add_transposed(pull_y_, pull_z_, target_);
+  }
   rhs_.head(n_) = -target_;
   rhs_.tail(hard_) = -point_.equality;
   elimination_.solve(rhs_);
   dx_ = rhs_.head(n_);
-  pull_y_ = penalty.equality.cwiseProduct(point_.equality);
-  penalty_gradient_ = problem_.gradient();
-  problem_.add_transposed(pull_y_, pull_z_, penalty_gradient_);
-  predicted_ = 0.5 * dx_.dot(damping * penalty_scale_.cwiseProduct(dx_) - penalty_gradient_);
   pull_y_ = rhs_.tail(hard_);
+  const double along = point_.equality.dot(pull_y_ - penalty.equality.cwiseProduct(point_.equality));
+  predicted_ = 0.5 * (damping * penalty_scale_.dot(dx_.cwiseAbs2()) - target_.dot(dx_) - along);
   return std::isfinite(predicted_);
 }
 
@@ -118,18 +120,24 @@ SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool s
     penalty_scale_ = penalty_scale_.cwiseMax(target_).cwiseMax(1e-8);
     const auto buffer = problem_.values().buffer();
     base_.assign(buffer.begin(), buffer.end());
-    bool taken = false;
+    // Nearly all steps are taken: where they lead is linearised at once, and where it was again if one is not.
+    bool taken = false, bold = true;
     while (!taken && damping < kMostDamping) {
       if (penalty_step(penalty, damping)) {
         if (predicted_ <= 1e-15 * value || value == 0) break;
         move(1, dx_);
-        problem_.evaluate(trial_);
+        bold ? problem_.linearize(trial_) : problem_.evaluate(trial_);
         const double gain = trial_.finite() ? (value - penalty_of(penalty, trial_)) / predicted_ : -1;
         if (gain > 1e-4) {
           taken = true;
           damping = std::max(kLeastDamping, damping * std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3)));
           growth = 2;
           break;
+        }
+        if (bold) {
+          std::copy(base_.begin(), base_.end(), problem_.values().buffer().begin());
+          problem_.linearize(point_);
+          bold = false;
         }
       }
       damping *= growth;
@@ -144,7 +152,11 @@ SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool s
     const double now = penalty_of(penalty, trial_);
     slow = value - now <= penalty.fall * value ? slow + 1 : 0;
     value = now;
-    problem_.linearize(point_);
+    if (bold) {
+      std::swap(point_, trial_);
+    } else {
+      problem_.linearize(point_);
+    }
     if (penalty.phase == SqpIteration::Phase::restoration)
       ++iteration_;
     else

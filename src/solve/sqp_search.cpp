@@ -34,7 +34,7 @@ SqpSearch::SqpSearch(HorizonProblem& problem, linear::HorizonElimination& elimin
   for (auto* v : {&y_, &dy_, &cdy_, &c_, &pull_y_}) v->setZero(hard_);
   for (auto* v : {&z_, &s_, &trial_s_, &sigma_, &ds_, &dz_, &cds_, &slack_rest_, &soc_rest_, &pull_z_})
     v->setZero(slacks_);
-  for (auto* v : {&dx_, &cdx_, &lagrangian_, &scaled_, &target_, &penalty_scale_, &penalty_gradient_}) v->setZero(n_);
+  for (auto* v : {&dx_, &cdx_, &lagrangian_, &scaled_, &target_, &penalty_scale_}) v->setZero(n_);
   for (auto* v : {&rhs_, &diagonal_}) v->setZero(n_ + hard_);
 }
 

@@ -109,8 +109,7 @@ class SqpSearch {
   HorizonPoint point_, trial_;
   Eigen::VectorXd y_, z_, s_, trial_s_, sigma_;
   Eigen::VectorXd dx_, dy_, ds_, dz_, cdx_, cdy_, cds_;
-  Eigen::VectorXd rhs_, diagonal_, lagrangian_, scaled_, c_, slack_rest_, soc_rest_, target_, penalty_scale_,
-      penalty_gradient_;
+  Eigen::VectorXd rhs_, diagonal_, lagrangian_, scaled_, c_, slack_rest_, soc_rest_, target_, penalty_scale_;
   Eigen::VectorXd pull_y_, pull_z_, equilibration_;
   std::vector<double> matrix_, base_;
   SqpFilter filter_;
