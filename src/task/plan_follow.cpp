@@ -19,7 +19,8 @@ using build::PlanShot;
 constexpr int kMostShots = 12;
 constexpr double kEnough = 0.1;       // of the miss that is allowed
 constexpr double kDifference = 1e-6;  // rad, rad/s, N m: of Φ, whose slopes need not be exact
-constexpr double kSlow = 0.05;        // a shot that leaves more of what the last one missed asks for new ones
+constexpr double kSlow = 0.2;         // a shot that leaves more of what the last one missed asks for new ones
+constexpr double kWide = 100;         // times the violation that is allowed: not worth a look at limits
 constexpr double kTolerance = 1e-11;  // rad, rad/s: an open loop lets it grow a million times
 constexpr double kBarrier = 1e-4;     // limits are met already, or nearly
 
@@ -125,6 +126,17 @@ void aim(const PlanProblem& problem, const RolledSteps& steps, std::vector<PlanS
   }
 }
 
+/// rad, m, and per s: between the end of a step and the start of the next, at most.
+double largest_gap(const PlanProblem& problem, const RolledSteps& steps) {
+  double worst = 0;
+  for (int k = 0; k < static_cast<int>(steps.q.size()); ++k) {
+    const PlanSample next = problem.sample(k + 1);
+    worst = std::max(
+        {worst, (steps.q[k] - next.q).lpNorm<Eigen::Infinity>(), (steps.v[k] - next.v).lpNorm<Eigen::Infinity>()});
+  }
+  return worst;
+}
+
 bool set_accelerations(PlanProblem& problem) {
   StepRoller roller(problem, 1);
   for (int k = 0; k < problem.setting->knots(); ++k) {
@@ -187,6 +199,8 @@ Result<std::optional<PlanProblem>> follow(const PlanProblem& plan, const PlanSet
     if (!report->converged() || !set_accelerations(next)) return none;
     now = std::move(next);
     steps = roll_steps(now, options.roll_out);
+    const double violation = std::max(report->violation, largest_gap(now, steps));
+    if (violation > kWide * options.tolerance) continue;
     PlanResult found = result;
     tell_limits(now, asked, steps.motion, found.summary);
     tell_roll_out(now, options, found);
@@ -194,9 +208,9 @@ Result<std::optional<PlanProblem>> follow(const PlanProblem& plan, const PlanSet
       setting = std::move(tighter);
       continue;
     }
-    if (!(miss_beyond_plan(found.summary) <= kEnough * options.refine)) continue;
+    if (!(miss_beyond_plan(found.summary) <= kEnough * options.refine) || violation > options.tolerance) continue;
     found.summary.corrections = shot;
-    found.summary.solver.violation = std::max(report->violation, steps.miss);
+    found.summary.solver.violation = violation;
     found.summary.solver.cost = cost_of(plan.graph, now.values);
     result = std::move(found);
     return std::optional<PlanProblem>(std::move(now));

@@ -63,7 +63,8 @@ void expect_followed(const PlanTask& task) {
   EXPECT_GT(found.before.summary.miss_max, 1e-2);
   EXPECT_LT(found.after.summary.miss_max, 1e-4);
   EXPECT_GT(found.after.summary.corrections, 0);
-  EXPECT_LT(step_miss(*found.problem, 10), 1e-6);
+  EXPECT_LT(step_miss(*found.problem, 10), 1e-9);
+  EXPECT_LT(found.after.summary.solver.violation, 1e-9);
   // the motion, not the integrator: other steps of it lead there too
   for (const GoalMiss& miss : goal_misses(*found.problem, roll_out(*found.problem, 37))) {
     EXPECT_LT(miss.plan, 1e-9) << miss.what;
