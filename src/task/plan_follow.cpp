@@ -16,10 +16,10 @@ using build::PlanSample;
 using build::PlanSetting;
 using build::PlanShot;
 
-constexpr int kMostShots = 12;
+constexpr int kMostShots = 20;
 constexpr double kEnough = 0.1;       // of the miss that is allowed
 constexpr double kDifference = 1e-6;  // rad, rad/s, N m: of Φ, whose slopes need not be exact
-constexpr double kSlow = 0.2;         // a shot that leaves more of what the last one missed asks for new ones
+constexpr double kSlow = 0.05;        // a shot that leaves more of what the last one missed asks for new ones
 constexpr double kWide = 100;         // times the violation that is allowed: not worth a look at limits
 constexpr double kTolerance = 1e-11;  // rad, rad/s: an open loop lets it grow a million times
 constexpr double kBarrier = 1e-4;     // limits are met already, or nearly
