@@ -8,6 +8,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/ensemble/extract.hpp"
 #include "kinegraph/io/task_file.hpp"
+#include "progress_bar.hpp"
 #include "sweep_cases.hpp"
 
 namespace kinegraph::cli {
@@ -32,7 +33,9 @@ bool blame_option(const Study& study, Diagnostic& fault) {
   return false;
 }
 
-void check_outputs(const Study& study, const Embedding& found, Probe& probe) {
+/// `whole`: nothing was left out of the case. Else what was may have made an output that is not there, and only those
+/// are told that are near to one that is.
+void check_outputs(const Study& study, const Embedding& found, bool whole, Probe& probe) {
   probe.paths = ensemble::paths_of(found.summary, found.trajectory);
   for (const ensemble::StudyOutput& output : study.outputs) {
     const std::string& path = output.path.text;
@@ -43,7 +46,7 @@ void check_outputs(const Study& study, const Embedding& found, Probe& probe) {
             fmt::format("warning: output {} is a time of this computer: it differs from run to run", quote(path)));
       }
     }
-    if (extracted.found) continue;
+    if (extracted.found || (!whole && extracted.why.empty() && did_you_mean(path, probe.paths).empty())) continue;
     std::string message = extracted.why.empty() ? fmt::format("unknown output {} of {}{}", quote(path), study.verb.text,
                                                               did_you_mean(path, probe.paths))
                                                 : fmt::format("output {} {}", quote(path), extracted.why);
@@ -55,7 +58,7 @@ void check_outputs(const Study& study, const Embedding& found, Probe& probe) {
 /// Whether a fault was found at an option or at one of its values.
 bool is_of(const Diagnostic& fault, const ensemble::FixedOption& option) {
   const auto at = [&](const Location& where) {
-    return where.line == fault.where.line && where.column == fault.where.column;
+    return where.file == fault.where.file && where.line == fault.where.line && where.column == fault.where.column;
   };
   return at(option.name.where) ||
          std::any_of(option.values.begin(), option.values.end(), [&](const TaskName& v) { return at(v.where); });
@@ -63,8 +66,8 @@ bool is_of(const Diagnostic& fault, const ensemble::FixedOption& option) {
 
 /// What a single case tells of outputs and of the values of options, with the model as its file says: of a study that
 /// is refused anyway. Options that it refuses are told and left out, so that the others and the outputs are still seen.
-/// That something is missing there is no wonder, and not told.
-std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionShape>& shapes) {
+/// That something is missing there is no wonder, and not told. `whole`: as check_outputs() has it.
+std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionShape>& shapes, bool whole) {
   constexpr std::chrono::seconds kPatience{3};
   const auto end = std::chrono::steady_clock::now() + kPatience;
   study.vary.clear();
@@ -80,7 +83,7 @@ std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionSha
     if (!SweepCases(study, shapes).run(0, found, failure)) return faults;
     if (found.summary.is_object()) {
       Probe told;
-      check_outputs(study, found, told);
+      check_outputs(study, found, whole, told);
       faults.insert(faults.end(), told.failure.diagnostics.begin(), told.failure.diagnostics.end());
     } else if (failure.kind == Failure::Kind::bad_input) {
       for (Diagnostic& fault : failure.diagnostics) {
@@ -88,6 +91,7 @@ std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionSha
         faults.push_back(fault);
         again |= std::erase_if(study.options, [&](const auto& option) { return is_of(fault, option); }) > 0;
       }
+      whole = whole && !again;
     }
   }
   return faults;
@@ -109,6 +113,7 @@ class StudyChecker {
     }
     if (study_.model.given()) check_names();
     if (!faults_.empty() && !shapes_.empty() && model_read_) try_what_is_sound();
+    if (interrupted()) return Failure::interrupted();
     ensemble::order_faults(faults_, study_.file);
     return {Failure::Kind::bad_input, std::move(faults_)};
   }
@@ -174,7 +179,11 @@ class StudyChecker {
   void try_what_is_sound() {
     Study some = study_;
     some.options = sound_;
-    for (Diagnostic& fault : faults_of_trial(std::move(some), shapes_)) faults_.push_back(std::move(fault));
+    std::size_t asked = study_.options.size();
+    for (const ensemble::Varied& varied : study_.vary) asked += varied.option;
+    for (Diagnostic& fault : faults_of_trial(std::move(some), shapes_, sound_.size() == asked)) {
+      faults_.push_back(std::move(fault));
+    }
   }
 
   void check_flag(const OptionShape& shape, const std::string& value, const Location& where) {
@@ -290,7 +299,7 @@ Probe probe(SweepCases& cases, const Study& study) {
     }
     result.outcomes.push_back(*outcome);
     if (found.summary.is_object()) {
-      check_outputs(study, found, result);
+      check_outputs(study, found, true, result);
       return result;
     }
     if (tried.size() == 1) first = failure;
@@ -304,8 +313,12 @@ Probe probe(SweepCases& cases, const Study& study) {
       return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_of(fault, option); });
     };
     if (std::erase_if(rest.options, refuses) > 0) {
-      for (Diagnostic& fault : faults_of_trial(rest, options_of(*find_verb(study.verb.text)))) {
+      for (Diagnostic& fault : faults_of_trial(rest, options_of(*find_verb(study.verb.text)), false)) {
         faults.push_back(std::move(fault));
+      }
+      if (interrupted()) {
+        result.failure = Failure::interrupted();
+        return result;
       }
       ensemble::order_faults(faults, study.file);
     }

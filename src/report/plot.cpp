@@ -58,8 +58,9 @@ std::string typeset(const std::string& text) {
 /// The digits that tell two ticks apart.
 std::string tick_text(double value, double step) {
   const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
-  return typeset(decimals > 5 || std::abs(value) >= 1e6 ? fmt::format("{:.3g}", value)
-                                                        : fmt::format("{:.{}f}", value, decimals));
+  if (decimals <= 5 && std::abs(value) < 1e6) return typeset(fmt::format("{:.{}f}", value, decimals));
+  const double steps = std::abs(value) / step;
+  return typeset(fmt::format("{:.{}g}", value, steps < 1 ? 1 : 1 + static_cast<int>(std::log10(steps) + 1e-9)));
 }
 
 /// Powers of ten within a range of logarithms, with 2 and 5 times them where there would be few; within less than a
@@ -105,8 +106,8 @@ class Drawing {
     }
     x_.widen(plot.equal_scales ? 0.06 : 0);
     y_.widen(0.06);
-    place_legend();
     for (const std::string& tick : y_ticks().second) left_ = std::max(left_, 44 + kLetter * characters(tick));
+    place_legend();
     if (plot.equal_scales) {
       const double metres_per_pixel = std::max(x_.length() / plot_width(), y_.length() / plot_height());
       x_.stretch_to(metres_per_pixel * plot_width());
@@ -207,11 +208,11 @@ class Drawing {
 
   /// As many lines as the labels need.
   void place_legend() {
-    double x = kLeft, y = 46;
+    double x = left_, y = 46;
     for (const Curve& curve : plot_.curves) {
       const double width = 28 + kLetter * characters(curve.label);
-      if (x > kLeft && x + width > kWidth - kRight) x = kLeft, y += kLine;
-      labels_.emplace_back(x - kLeft, y);
+      if (x > left_ && x + width > kWidth - kRight) x = left_, y += kLine;
+      labels_.emplace_back(x, y);
       x += width + 22;
     }
     top_ = y + kTop - 46;
@@ -219,7 +220,7 @@ class Drawing {
 
   void legend() {
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
-      const double x = left_ + labels_[i].first, y = labels_[i].second;
+      const double x = labels_[i].first, y = labels_[i].second;
       out_ += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{3}\" x2=\"{1:.1f}\" y2=\"{3}\" stroke=\"{2}\" stroke-width=\"3\"{4}/>\n", x,
           x + 22, colour(i), y, dashes(plot_.curves[i]));
@@ -230,7 +231,7 @@ class Drawing {
   const Plot& plot_;
   AxisRange x_, y_;
   double left_ = kLeft, top_ = kTop;
-  std::vector<std::pair<double, double>> labels_;  // of the legend: from the left, from above
+  std::vector<std::pair<double, double>> labels_;  // of the legend
   std::string out_;
 };
 

@@ -55,6 +55,8 @@ TEST(Plot, TicksOfLogarithmicAxesAreNeverFewAndPowersAreTypeset) {
   }
   plot = {"linear", "x", "y", {{"c", {0, 1}, {-2e-9, 2e-9}}}};
   EXPECT_NE(svg(plot).find(">−2·10⁻⁹<"), std::string::npos);
+  plot = {"fine", "x", "y", {{"c", {0, 1}, {0.12345670, 0.12345690}}}};  // ticks that differ look different
+  for (const char* part : {">0.1234567<", ">0.1234568<"}) EXPECT_NE(svg(plot).find(part), std::string::npos) << part;
 }
 
 TEST(Plot, LongTicksMoveTheAxisAndLongLegendsTakeMoreLines) {

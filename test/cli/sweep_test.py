@@ -230,6 +230,10 @@ class SweepFaults(SweepCase):
                      "bad.yaml:8:3: error: cannot set 'rocker.mas': no such parameter, quantity or initial value; did you mean 'rocker.mass'?",
                      "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?")
 
+    def test_outputs_of_what_is_faulty_are_not_called_unknown(self):
+        self.refused("verb: kinematics\nmodel: fourbar.yaml\noptions: {mvoe: 'theta.q=0:90deg'}\nvary: {L: [1, 1.1]}\noutputs: [moved]\n",
+                     "bad.yaml:3:11: error: unknown option 'mvoe' of kinematics; did you mean 'move'?")
+
     def test_outputs_that_do_not_exist(self):
         self.refused(STUDY.replace("energy_drift", "energy_drfit").replace("theta.v.last", "theta.w.last"),
                      "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?",
