@@ -23,19 +23,22 @@ class Knots {
   const double* pose(int k) const { return poses_.data() + static_cast<std::size_t>(k + 1) * stored_; }
   double step(int k) const { return run_.step(std::clamp(k, 0, run_.knots() - 2)); }
 
-  /// vₖ and vₖ₊₁; at the last knot vₖ twice.
+  /// vₖ and vₖ₊₁; beyond the last knot velocities go on changing as they did.
   void at(int k) {
-    maximal::local(bodies_, pose(k - 1), pose(k), before.data());
-    before /= step(k - 1);
-    after = before;
-    if (k + 1 >= run_.knots()) return;
-    maximal::local(bodies_, pose(k), pose(k + 1), after.data());
-    after /= step(k);
+    velocity(k, before);
+    const bool last = k + 1 >= run_.knots();
+    velocity(last ? k - 1 : k + 1, after);
+    if (last) after = 2 * before - after;
   }
 
   VectorXd before, after;
 
  private:
+  void velocity(int k, VectorXd& v) const {
+    maximal::local(bodies_, pose(k - 1), pose(k), v.data());
+    v /= step(k - 1);
+  }
+
   int bodies_, stored_;
   const identify::Run& run_;
   const std::vector<double>& poses_;

@@ -226,5 +226,21 @@ TEST(Identify, RefusesOptionsOutOfRange) {
             "error: compare: must be made of none, viscous, dry, quadratic, stribeck, load, joined by +, is 'damp'");
 }
 
+/// The last row of a motion goes on from those before it.
+TEST(Identify, MotionsEndAsTheyWentOn) {
+  const Trajectory log = record(with({{"A.viscous", 0.004}}), 2, 1e-5, pushes);
+  IdentifyOptions options = options_of({"A.viscous"});
+  options.noise = 1e-5;
+  const auto result = identify(with({{"A.viscous", 0.002}}), {log}, {}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  const Trajectory& motion = result->motions.at(0);
+  const int last = motion.samples() - 1, v = motion.find("theta.v"), a = motion.find("theta.a");
+  ASSERT_TRUE(v >= 0 && a >= 0);
+  const double h = motion.times()[last] - motion.times()[last - 1];
+  const double jerk = (motion.at(last - 1, a) - motion.at(last - 3, a)) / 2;
+  EXPECT_NEAR(motion.at(last, a), motion.at(last - 1, a) + jerk, 2 * std::abs(jerk) + 0.1);
+  EXPECT_NEAR(motion.at(last, v), motion.at(last - 1, v) + h * motion.at(last - 1, a), 0.01);
+}
+
 }  // namespace
 }  // namespace kinegraph::task::identify_test
