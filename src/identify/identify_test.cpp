@@ -50,6 +50,17 @@ TEST(Identify, AMomentOfInertiaWhateverTheStiffness) {
   }
 }
 
+TEST(Identify, FrozenCoordinatesStay) {
+  const Synthetic made = record(rod_in_space(0.0039), {});
+  const std::vector<FreeParameter> free = {{.name = "rod.ixx", .prior = {}}, {.name = "rod.mass", .prior = {}}};
+  SolverOptions options;
+  options.frozen = {false, true};
+  const Search search(rod_in_space(0.01), free, {made}, {1e-6, 1e-6, 0.02}, 100, options);
+  EXPECT_TRUE(search.report.converged) << search.report.why_stopped;
+  EXPECT_EQ(search.x[1], search.parameters.start()[1]);
+  EXPECT_NEAR(search.value("rod.ixx"), 0.0039, 0.03 * 0.0039);
+}
+
 /// At second order: constraints bend within the step. (In 002, where they do not, at first.)
 TEST(Identify, TheBiasFallsWithTheStep) {
   std::vector<double> off;

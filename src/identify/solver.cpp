@@ -218,6 +218,12 @@ bool Solver::propose(Eigen::VectorXd& d) {
   if (!problem.S.allFinite() || !problem.g.allFinite()) return false;
   problem.lower = parameters_.lower() - x_;
   problem.upper = parameters_.upper() - x_;
+  const auto is_frozen = [&](int i) { return !options_.frozen.empty() && options_.frozen[i]; };
+  for (int i = 0; i < p; ++i) {
+    if (!is_frozen(i)) continue;
+    problem.S.row(i).setZero(), problem.S.col(i).setZero();
+    problem.S(i, i) = 1, problem.g[i] = 0;
+  }
   for (MatrixInequality& inequality : parameters_.inequalities(x_)) {
     linear::MatrixInequality made{std::move(inequality.value), {}};
     for (int i = 0; i < static_cast<int>(inequality.slope.size()); ++i) {
@@ -233,6 +239,9 @@ bool Solver::propose(Eigen::VectorXd& d) {
   report_.at_edge = step.inequalities;
   // one that reaches its bound, by rounding, would never leave it
   d = inside(parameters_, x_ + step.d) - x_;
+  for (int i = 0; i < p; ++i) {
+    if (is_frozen(i)) d[i] = 0, at_bound_[i] = false;
+  }
   return d.allFinite();
 }
 

@@ -12,10 +12,11 @@ using SolverMemory = std::vector<linear::Arrowhead>;
 
 struct SolverOptions {
   int most_iterations = 30;
-  double tolerance = 1e-6;  ///< parameters move less than this (of their standard deviations' order, or relative)
-  bool measure = true;      ///< information and scatter at the answer are wanted
-  bool absorbed = false;    ///< Problem::absorbed() too
-  bool blind = false;       ///< steps are taken without looking at what they bring: for how an answer would move
+  double tolerance = 1e-6;        ///< parameters move less than this (of their standard deviations' order, or relative)
+  bool measure = true;            ///< information and scatter at the answer are wanted
+  bool absorbed = false;          ///< Problem::absorbed() too
+  std::vector<bool> frozen = {};  ///< coordinates that stay as they are; empty: none
+  bool blind = false;             ///< steps are taken without looking at what they bring: for how an answer would move
   SolverMemory* memory = nullptr;
   Progress progress;
   std::function<void(int iteration, double cost, const Eigen::VectorXd& x)> watch;

@@ -9,6 +9,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/identify/machine_numbers.hpp"
+#include "kinegraph/mechanics/maximal/conversion.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 #include "kinegraph/model/schema.hpp"
 
@@ -175,6 +176,92 @@ Result<FrictionVariant> friction_variant(const Model& model, const std::vector<i
 double bayes_criterion(double cost, long numbers, int parameters) {
   const double n = static_cast<double>(std::max(numbers, 1L));
   return n * std::log(std::max(cost, std::numeric_limits<double>::min()) / n) + parameters * std::log(n);
+}
+
+// ---- starts of Stribeck's friction
+
+namespace {
+
+constexpr double kShares[] = {0.1, 0.3};  // of the fastest motion
+constexpr double kOfDry = 0.5;
+
+/// A setting "JOINT.KEY" or, of one freedom of several, "JOINT.KEY2".
+struct NumberedName {
+  std::string joint, key, number;
+
+  explicit NumberedName(const std::string& setting) {
+    const std::size_t dot = setting.rfind('.');
+    if (dot == std::string::npos) return;
+    joint = setting.substr(0, dot);
+    key = setting.substr(dot + 1);
+    while (!key.empty() && key.back() >= '1' && key.back() <= '6') number.insert(0, 1, key.back()), key.pop_back();
+  }
+};
+
+/// The largest rates of all freedoms of the tree.
+Eigen::VectorXd fastest(const maximal::Mechanism& mechanism, const Eigen::VectorXd& numbers,
+                        const std::vector<identify::Run>& runs, const std::vector<std::vector<double>>& poses) {
+  Eigen::VectorXd most = Eigen::VectorXd::Zero(mechanism.tree().freedoms()), rates = most, twist(mechanism.tangent());
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (int k = 1; k < runs[r].knots(); ++k) {
+      const double* q = poses[r].data() + static_cast<std::size_t>(k + 1) * mechanism.stored();
+      maximal::local(static_cast<int>(mechanism.bodies().size()), q - mechanism.stored(), q, twist.data());
+      twist /= runs[r].step(k - 1);
+      maximal::rates_of(mechanism, numbers, q, twist.data(), rates.data());
+      if (rates.allFinite()) most = most.cwiseMax(rates.cwiseAbs());
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+std::vector<bool> stribeck_coordinates(const identify::Parameters& parameters) {
+  std::vector<bool> out;
+  for (const std::string& name : parameters.names()) {
+    const std::string key = NumberedName(name).key;
+    out.push_back(key == "stribeck" || key == "stribeck_speed");
+  }
+  return out;
+}
+
+std::vector<Eigen::VectorXd> stribeck_starts(const identify::Parameters& parameters, const Eigen::VectorXd& x,
+                                             const identify::MachinePoint& machine,
+                                             const std::vector<identify::Run>& runs,
+                                             const std::vector<std::vector<double>>& poses) {
+  const maximal::Mechanism& mechanism = parameters.mechanism();
+  const Eigen::VectorXd most = fastest(mechanism, machine.numbers, runs, poses);
+  // friction of planar joints is called like their point, not like the coordinate: then the fastest of all counts
+  const auto rate_of = [&](const NumberedName& name) {
+    double rate = 0, any = 0;
+    for (const maximal::Freedom& freedom : mechanism.freedoms()) {
+      const bool same = name.number.empty() || name.number == std::to_string(freedom.index + 1);
+      any = std::max(any, most[freedom.velocity]);
+      if (same && mechanism.joints()[freedom.joint].name == name.joint) rate = std::max(rate, most[freedom.velocity]);
+    }
+    return rate > 0 ? rate : any;
+  };
+  const Settings values = machine.model.values();
+  const std::vector<identify::Quantity> quantities = parameters.quantities(x);
+  std::vector<Eigen::VectorXd> starts;
+  for (const double share : kShares) {
+    Eigen::VectorXd start = x;
+    const auto set = [&](int coordinate, double value) {
+      for (const identify::Quantity& quantity : quantities) {
+        if (quantity.name != parameters.names()[coordinate] || quantity.slope[coordinate] == 0) continue;
+        const double moved = x[coordinate] + (value - quantity.value) / quantity.slope[coordinate];
+        start[coordinate] = std::clamp(moved, parameters.lower()[coordinate], parameters.upper()[coordinate]);
+      }
+    };
+    for (int i = 0; i < parameters.size(); ++i) {
+      const NumberedName name(parameters.names()[i]);
+      const auto dry = values.find(name.joint + ".dry" + name.number);
+      if (name.key == "stribeck" && dry != values.end() && dry->second > 0) set(i, kOfDry * dry->second);
+      if (const double rate = rate_of(name); name.key == "stribeck_speed" && rate > 0) set(i, share * rate);
+    }
+    if (start != x) starts.push_back(std::move(start));
+  }
+  return starts;
 }
 
 }  // namespace kinegraph::task

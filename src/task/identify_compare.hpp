@@ -40,4 +40,15 @@ Result<FrictionComparison> compare_friction(const Model& model, const maximal::M
                                             const std::vector<Trajectory>& recordings, const FitData& data,
                                             const IdentifyOptions& options, const Progress& progress);
 
+/// Per coordinate of x: whether it is a number of Stribeck's friction alone, τ_s or ω_s of τ_s exp(−(ω/ω_s)²).
+std::vector<bool> stribeck_coordinates(const identify::Parameters& parameters);
+
+/// Starts of a search in which Stribeck's friction becomes free, beside x itself: ω_s a share of the joint's fastest
+/// motion, a different one in each, and τ_s half of its dry friction. With τ_s = 0 no recording tells of ω_s, and what
+/// leads to the best one from afar is not smooth. None where a joint does not rub or does not move.
+std::vector<Eigen::VectorXd> stribeck_starts(const identify::Parameters& parameters, const Eigen::VectorXd& x,
+                                             const identify::MachinePoint& machine,
+                                             const std::vector<identify::Run>& runs,
+                                             const std::vector<std::vector<double>>& poses);
+
 }  // namespace kinegraph::task

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kinegraph/identify/natural_kappa.hpp"
+#include "kinegraph/task/identify_compare.hpp"
 
 namespace kinegraph::task {
 namespace {
@@ -28,12 +29,20 @@ std::vector<double> stages(double large) {
   return shares;
 }
 
+/// Leaves the problems as they are at an answer.
+void evaluate(const identify::Parameters& parameters, std::vector<identify::Problem>& problems,
+              const Eigen::VectorXd& x, const std::vector<std::vector<double>>& poses) {
+  const Result<identify::MachinePoint> machine = parameters.at(x, false);
+  for (std::size_t r = 0; machine && r < problems.size(); ++r) problems[r].cost(*machine, poses[r]);
+}
+
 Result<identify::SolverReport> solve_in_stages(const identify::Parameters& parameters,
                                                std::vector<identify::Problem>& problems, Eigen::VectorXd& x,
                                                std::vector<std::vector<double>>& poses, double large,
                                                const IdentifyOptions& options,
                                                const std::function<void(double share)>& make,
-                                               identify::SolverMemory& memory, const Progress& progress) {
+                                               const std::vector<bool>& frozen, identify::SolverMemory& memory,
+                                               const Progress& progress) {
   identify::SolverReport report;
   const std::vector<double> shares = stages(large);
   const double count = static_cast<double>(shares.size());
@@ -41,6 +50,7 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
     make(shares[stage]);
     identify::SolverOptions solver;
     solver.memory = &memory;
+    solver.frozen = frozen;
     solver.most_iterations = options.iterations;
     const bool last = stage + 1 == shares.size();
     solver.measure = last && !options.reestimate;
@@ -53,6 +63,41 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
     report = *std::move(one);
   }
   return report;
+}
+
+/// A long search may have bent the motion to a model that was far off, and end where neither gives way: parameters far
+/// from the best ones, "converged". From the motion as it was at first, and the parameters as they are now, it finds
+/// out of there. As long as that makes the residuals smaller; short searches went straight and are left alone.
+std::optional<Failure> search_again(const identify::Parameters& parameters, std::vector<identify::Problem>& problems,
+                                    const std::vector<std::vector<double>>& first_poses, const IdentifyOptions& options,
+                                    const std::vector<bool>& frozen, Eigen::VectorXd& x,
+                                    std::vector<std::vector<double>>& poses, identify::SolverReport& report,
+                                    identify::SolverMemory& memory, const Progress& progress) {
+  constexpr int kLong = 12, kMostTimes = 3;
+  constexpr double kBetter = 0.99;  // of the cost: friction that comes and goes makes smaller differences
+  if (parameters.size() == 0 || report.iterations <= kLong) return {};
+  identify::SolverOptions solver;
+  solver.memory = &memory;
+  solver.frozen = frozen;
+  solver.most_iterations = options.iterations;
+  solver.measure = !options.reestimate;
+  solver.absorbed = options.reestimate;
+  solver.progress = progress;
+  bool better = true;
+  for (int time = 0; time < kMostTimes && better; ++time) {
+    Eigen::VectorXd other = x;
+    std::vector<std::vector<double>> motion = first_poses;
+    Result<identify::SolverReport> one = identify::solve(parameters, problems, other, motion, solver);
+    if (!one && one.failure().kind == Failure::Kind::interrupted) return one.failure();
+    better = one && one->cost < kBetter * report.cost;
+    const int iterations = report.iterations + (one ? one->iterations : 0);
+    const double seconds = report.seconds + (one ? one->seconds : 0);
+    if (better) report = *std::move(one), x = std::move(other), poses = std::move(motion);
+    report.iterations = iterations;
+    report.seconds = seconds;
+  }
+  if (!better) evaluate(parameters, problems, x, poses);
+  return {};
 }
 
 /// The first part of a run.
@@ -71,7 +116,8 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
                                             const std::vector<identify::Run>& runs, const identify::Weights& weights,
                                             const IdentifyOptions& options, std::vector<identify::Problem>& problems,
                                             Eigen::VectorXd& x, std::vector<std::vector<double>>& poses,
-                                            identify::SolverMemory& memory, const Progress& progress) {
+                                            const std::vector<bool>& frozen, identify::SolverMemory& memory,
+                                            const Progress& progress) {
   constexpr int kParts = 16, kLeastSteps = 50;
   const std::size_t stored = static_cast<std::size_t>(parameters.mechanism().stored());
   identify::SolverReport report;
@@ -88,6 +134,7 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
     }
     identify::SolverOptions solver;
     solver.memory = &memory;
+    solver.frozen = frozen;
     solver.most_iterations = options.iterations;
     solver.measure = part == 1 && !options.reestimate;
     const double end = begin + 0.5 / part;
@@ -107,6 +154,43 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
     report = *std::move(one);
   }
   return report;
+}
+
+/// From the answer without it: Stribeck's friction becomes free, from several starts, of which the best answer counts.
+/// `problems` are those of whole recordings.
+std::optional<Failure> free_stribeck(const identify::Parameters& parameters, const std::vector<identify::Run>& runs,
+                                     const IdentifyOptions& options, std::vector<identify::Problem>& problems,
+                                     Eigen::VectorXd& x, std::vector<std::vector<double>>& poses,
+                                     identify::SolverReport& report, identify::SolverMemory& memory,
+                                     const Progress& progress) {
+  const Result<identify::MachinePoint> machine = parameters.at(x, false);
+  if (!machine) return machine.failure();
+  std::vector<Eigen::VectorXd> starts = stribeck_starts(parameters, x, *machine, runs, poses);
+  starts.push_back(x);
+  const std::vector<std::vector<double>> from = poses;
+  int iterations = report.iterations;
+  double seconds = report.seconds;
+  std::size_t best = starts.size();
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    identify::SolverOptions solver;
+    solver.memory = &memory;
+    solver.most_iterations = options.iterations;
+    solver.measure = !options.reestimate;
+    solver.progress = part_of(progress, static_cast<double>(i) / static_cast<double>(starts.size()),
+                              static_cast<double>(i + 1) / static_cast<double>(starts.size()));
+    std::vector<std::vector<double>> motion = from;
+    Result<identify::SolverReport> one = identify::solve(parameters, problems, starts[i], motion, solver);
+    if (!one && one.failure().kind == Failure::Kind::interrupted) return one.failure();
+    if (!one) continue;
+    iterations += one->iterations;
+    seconds += one->seconds;
+    if (best < starts.size() && !(one->cost < report.cost)) continue;
+    best = i, x = starts[i], poses = std::move(motion), report = *std::move(one);
+  }
+  report.iterations = iterations;
+  report.seconds = seconds;
+  evaluate(parameters, problems, x, poses);
+  return {};
 }
 
 void warn(const std::vector<Diagnostic>& found, std::vector<std::string>& warnings) {
@@ -248,7 +332,7 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
       problems.emplace_back(model, parameters.shared_mechanism(), run, regularization_of(options), now);
     }
   };
-  constexpr double kStates = 0.3;  // of the time of a replay, about
+  constexpr double kStates = 0.3, kReplayed = 0.5;  // of the time of a replay, about
   const double unit = noise_unit(model.sensors, runs, weights);
   const double large = start.poses
                            ? 1
@@ -256,15 +340,30 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
                                  identify::natural_kappa(parameters.mechanism(), placed, poses, unit, weights.length);
   std::shared_ptr<identify::SolverMemory> memory =
       start.memory ? start.memory : std::make_shared<identify::SolverMemory>();
-  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make, *memory,
-                                                          part_of(progress, 0, weights.hard ? kStates : 1));
+  // The beginning of a recording, fast as it mostly is, tells little of Stribeck's friction, and leads it astray.
+  std::vector<bool> frozen;
+  if (weights.hard) frozen = stribeck_coordinates(parameters);
+  if (std::find(frozen.begin(), frozen.end(), true) == frozen.end()) frozen.clear();
+  const double replayed = frozen.empty() ? 1 : kReplayed;
+  const std::vector<std::vector<double>> first_poses = poses;
+  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make, frozen,
+                                                          *memory, part_of(progress, 0, weights.hard ? kStates : 1));
   if (!report) return report.failure();
+  const double done = weights.hard ? kStates : 1;
+  const auto broken = search_again(parameters, problems, first_poses, options, frozen, x, poses, *report, *memory,
+                                   part_of(progress, done, done));
+  if (broken) return *broken;
   if (weights.hard) {
     const int before = report->iterations;
     const double seconds = report->seconds;
-    report = solve_replay(model, parameters, placed, weights, options, problems, x, poses, *memory,
-                          part_of(progress, kStates, 1));
+    report = solve_replay(model, parameters, placed, weights, options, problems, x, poses, frozen, *memory,
+                          part_of(progress, kStates, replayed));
     if (!report) return report.failure();
+    if (!frozen.empty()) {
+      const auto lost = free_stribeck(parameters, placed, options, problems, x, poses, *report, *memory,
+                                      part_of(progress, replayed, 1));
+      if (lost) return *lost;
+    }
     report->iterations += before;
     report->seconds += seconds;
   }

@@ -242,5 +242,29 @@ TEST(Identify, MotionsEndAsTheyWentOn) {
   EXPECT_NEAR(motion.at(last, v), motion.at(last - 1, v) + h * motion.at(last - 1, a), 0.01);
 }
 
+const std::vector<std::string> kFriction = {"A.viscous", "A.dry", "A.stribeck", "A.stribeck_speed"};
+
+TEST(Identify, StribecksCoordinatesAreKnownByTheirNames) {
+  const auto parameters = identify::Parameters::make(with({{"A.dry", 0.01}}), options_of(kFriction).free);
+  ASSERT_TRUE(parameters) << parameters.failure().to_string();
+  EXPECT_EQ(stribeck_coordinates(*parameters), (std::vector<bool>{false, false, true, true}));
+}
+
+/// Swinging freely from 1 rad to rest, from a start without Stribeck's friction and with a speed far too low.
+TEST(Identify, AReplayFindsStribecksSpeedFromAfar) {
+  const Trajectory log =
+      record(with({{"A.viscous", 1e-3}, {"A.dry", 0.006}, {"A.stribeck", 0.006}, {"A.stribeck_speed", 1.5}}), 12, 1e-4,
+             nothing);
+  const Model start = with({{"A.viscous", 1e-3}, {"A.dry", 0.003}, {"A.stribeck", 0}, {"A.stribeck_speed", 0.1}});
+  IdentifyOptions options = options_of(kFriction);
+  options.fit = "replay";
+  options.step = 0.005;
+  options.noise = 1e-4;
+  const auto result = identify(start, {log}, {}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  EXPECT_NEAR(found(result->summary, "A.stribeck_speed").value, 1.5, 0.15);
+  EXPECT_LT(result->summary.checks[0].replay[0].rmse, 1.2e-3);  // of a swing of 1 rad
+}
+
 }  // namespace
 }  // namespace kinegraph::task::identify_test
