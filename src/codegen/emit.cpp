@@ -12,7 +12,10 @@
 namespace kinegraph::codegen {
 namespace {
 
-constexpr int kDeepest = 6;        // operations in one statement, one inside the other
+constexpr int kDeepest = 6;  // operations in one statement, one inside the other
+/// Statements of a program that takes compilers long, and of the functions it is cut into: registers are assigned in
+/// more than linear time (g++, derivatives of a humanoid's forward dynamics with a batch: 50 s instead of 60).
+constexpr int kHuge = 8000, kBlockOfHuge = 600;
 constexpr int kLargestAngle = 32;  // operations of an angle whose sine is taken before all else
 
 /// Statements of a program in the order in which they were traced, body by body: what the elimination makes it soon
@@ -134,7 +137,8 @@ class Writer {
   /// Into blocks; a value that another block needs lies in the work space.
   void cut() {
     const int count = static_cast<int>(statements_.size());
-    const int blocks = std::max(1, (count + options_.block - 1) / options_.block);
+    const int most = count > kHuge ? std::min(options_.block, kBlockOfHuge) : options_.block;
+    const int blocks = std::max(1, (count + most - 1) / most);
     const int size = std::max(1, (count + blocks - 1) / blocks);
     for (int k = 0; k < count; k += size) {
       blocks_.emplace_back(statements_.begin() + k, statements_.begin() + std::min(count, k + size));
