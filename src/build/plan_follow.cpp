@@ -64,7 +64,10 @@ void add_shots(PlanProblem& problem, const std::vector<PlanShot>& shots) {
 
 }  // namespace
 
-bool PlanSetting::can_follow() const { return contacts.empty() && !state.floating && state.joints > 0; }
+// Where nothing but smoothness ties the knots, the plan is not meant as a motion.
+bool PlanSetting::can_follow() const {
+  return contacts.empty() && !state.floating && state.joints > 0 && task.collocation != Collocation::none;
+}
 
 PlanProblem PlanProblem::follow(std::shared_ptr<const PlanSetting> setting, const PlanProblem& plan, Values now,
                                 const std::vector<PlanShot>& shots) {

@@ -111,5 +111,15 @@ TEST(PlanFollow, LeavesGoodPlansAlone) {
   EXPECT_EQ(plan->summary.corrections, 0);
 }
 
+/// Knots that a Gaussian process ties (003) do not promise a motion.
+TEST(PlanFollow, LeavesPlansWithoutCollocationAlone) {
+  PlanTask task = stand_up(Collocation::none, 40);
+  task.limits.clear();
+  const Result<PlanResult> plan = task::plan(rods(), task);
+  ASSERT_TRUE(plan) << plan.failure().to_string();
+  EXPECT_GT(plan->summary.miss_max, PlanOptions().refine);
+  EXPECT_EQ(plan->summary.corrections, 0);
+}
+
 }  // namespace
 }  // namespace kinegraph::task::plan_follow_test
