@@ -24,6 +24,8 @@ GOOD = """{"name": "good", "skipped": null, "items": [
  {"result": "004 Fig. 8", "kind": "missing", "why": "no data"}]}"""
 SKIPPED = '{"name": "skipped", "skipped": "no reference data", "items": []}'
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would have it ignored
+
 
 class Page(unittest.TestCase):
     def setUp(self):
@@ -84,18 +86,21 @@ class Page(unittest.TestCase):
 
     def test_interrupted_it_starts_nothing_more(self):
         for name in ("a", "b", "c"):
-            self.program(name, f"echo {name} >> order; exec sleep 20")
-        process = subprocess.Popen([sys.executable, HERE / "run.py", "./a", "./b", "--jobs", "1", "--alone", "./c"],
-                                   cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 20
-        while not (self.root / "order").exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=15)[1]
-        self.assertEqual(process.returncode, 130)
-        self.assertIn("interrupted", told)
-        self.assertEqual((self.root / "order").read_text().split(), ["a"])
-        self.assertFalse((self.root / "out/experiments/index.html").exists())
+            self.program(name, f"echo {name} >> order; exec sleep 60")
+        for programs in (["./a", "./b", "--jobs", "1", "--alone", "./c"], ["--alone", "./a", "./b"]):
+            with self.subTest(programs=programs):
+                process = subprocess.Popen([sys.executable, HERE / "run.py", *programs], cwd=self.root,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                deadline = time.monotonic() + 20
+                while not (self.root / "order").exists() and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                process.send_signal(signal.SIGINT)
+                told = process.communicate(timeout=30)[1]
+                self.assertEqual(process.returncode, 130)
+                self.assertIn("interrupted", told)
+                self.assertEqual((self.root / "order").read_text().split(), ["a"])
+                self.assertFalse((self.root / "out/experiments/index.html").exists())
+                (self.root / "order").unlink()
 
     def test_processor_time_is_kept_and_foretells_the_next_run(self):
         self.program("busy", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; cp good.json out/experiments/busy.json")

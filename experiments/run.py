@@ -10,6 +10,7 @@ whatever happens, and the exit status is 1 if a program failed.
 
 import argparse
 import concurrent.futures
+import contextlib
 import datetime
 import difflib
 import json
@@ -61,6 +62,11 @@ def outcome_of(status, why, record):
 RUNNING = set()  # processes, to be ended with this one
 
 
+def end(process, how):
+    with contextlib.suppress(ProcessLookupError):  # it may just have ended by itself
+        os.kill(process, how)
+
+
 def run(program, limit):
     """One program; its outcome as the page wants it, with the processor time of all its threads."""
     name = pathlib.Path(program).name
@@ -71,14 +77,16 @@ def run(program, limit):
         try:
             process = subprocess.Popen([program], stdout=out, stderr=subprocess.STDOUT)
             RUNNING.add(process.pid)
-            stop = threading.Timer(limit, os.kill, (process.pid, signal.SIGKILL))
+            stop = threading.Timer(limit, end, (process.pid, signal.SIGKILL))
             stop.start()
-            _, waited, used = os.wait4(process.pid, 0)
+            try:
+                _, waited, used = os.wait4(process.pid, 0)
+            finally:  # also where Ctrl-C ends the waiting
+                stop.cancel()
             RUNNING.discard(process.pid)
             process.returncode = status = os.waitstatus_to_exitcode(waited)
             cpu = used.ru_utime + used.ru_stime
             late = time.monotonic() - begin >= limit
-            stop.cancel()
             why = f"stopped after {limit:g} s" if late else f"exit status {status}: {last_line(log)}"
         except OSError as error:
             why = str(error)
@@ -173,7 +181,7 @@ def main():
     except KeyboardInterrupt:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in list(RUNNING):
-            os.kill(process, signal.SIGTERM)
+            end(process, signal.SIGTERM)
         print("interrupted: no page is written", file=sys.stderr)
         sys.exit(130)
     runs = [outcomes[name] for name in everything if name in outcomes]

@@ -51,8 +51,8 @@ Result<std::monostate> check_drivers(const Model& model, double time, double ste
   for (const Driver& driver : model.drivers) {
     if (driver.law.is_constant()) continue;
     const std::string name = quote(driver.name.empty() ? model.name_of(driver.coordinate) : driver.name);
-    Taylor2 from = driver.law.taylor(0);
-    for (long k = 1; k <= steps; ++k) {
+    Taylor2 from;
+    for (long k = 0; k <= steps; ++k) {
       const Taylor2 to = driver.law.taylor(double(k) * step);
       if (const char* what = not_finite(to)) {
         return Failure::no_answer(
@@ -60,7 +60,7 @@ Result<std::monostate> check_drivers(const Model& model, double time, double ste
                         "there, or has no derivative",
                         name, what, double(k) * step));
       }
-      if (mismatch(step, from, to) > kLeastJump) {
+      if (k > 0 && mismatch(step, from, to) > kLeastJump) {
         double at = double(k - 1) * step;
         const double jump = find_jump(driver.law, at, double(k) * step);
         if (std::abs(jump) > kLeastJump) {

@@ -77,7 +77,7 @@ class EveryVerb(Faulty):
              "inverse", "hybrid", "estimate", "identify", "plan_phases", "graph", "codegen", "view", "sweep", "sweep_hdf5")
 
     def all_outputs(self):
-        for name in self.NAMES:
+        for name in (name for name in self.NAMES if name in COMMANDS):
             for option, file in written(name, "a"):
                 yield name, COMMANDS[name], option, file
 
@@ -101,8 +101,6 @@ class EveryVerb(Faulty):
                 self.assertEqual(self.left(), [])
 
     def test_folders_in_the_way(self):
-        os.mkdir(os.path.join(self.folder, "folder"))
-        self.inputs = self.files()
         for name, command, option, file in self.all_outputs():
             ending = os.path.splitext(file)[1]
             os.mkdir(os.path.join(self.folder, f"folder{ending}"))
@@ -125,17 +123,19 @@ class EveryVerb(Faulty):
     def test_a_sweep_at_any_moment(self):
         """Whatever fails, and whenever it is killed: no half table, and the same command makes the whole one."""
         moments = [f"write:{k}" for k in (1, 3, 20, 28, 34)] + ["fsync:1", "close:1", "close:2", "rename:1"]
-        for table in ("a.csv", "a.h5"):
+        for table in ("a.csv", "a.h5") if "sweep_hdf5" in COMMANDS else ("a.csv",):
             command = ("sweep", "study.yaml", "--threads", "1", "--quiet", "--out", table)
             self.good(*command)
             whole = self.bytes_of(table)
             failed = 0
             for moment in moments:
+                sure = moment.endswith(":1")  # a sweep does each of these at least once
                 for error in ("ENOSPC", "KILL"):
                     with self.subTest(table=table, moment=moment, error=error):
                         self.forget()
                         status, _, err = self.run_with(f"{moment}:{error}", *command)
                         failed += status != 0
+                        self.assertTrue(status != 0 or not sure)
                         if status != 0:
                             self.assertEqual(status, -signal.SIGKILL if error == "KILL" else 2, err)
                             self.assertNotIn(table, self.files())
@@ -171,9 +171,6 @@ class Interrupts(Cli):
         self.write("motion.csv", "t,theta.q\n" + "".join(f"{i * 1e-3:.3f},{1e-6 * i}\n" for i in range(rows)))
         self.write("hinge.csv", "t,hinge.q,hinge.v,hinge.a\n" + "".join(f"{i * 1e-3:.3f},0,0,0\n" for i in range(rows)))
         self.write("readings.csv", "t,gyro.w,theta.q\n" + "".join(f"{i * 5e-3:.3f},0.1,0.1\n" for i in range(rows)))
-        goals = [f"{i * 1e-3:.3f},{0.1 + 1e-5 * i:.5f},0.1,-8\n" for i in range(20_000)]
-        self.write("goals.csv", "t,l60.x,l60.y,l60.z\n" + "".join(goals))
-        self.write("wide.urdf", chain(20))
         robot = LoopRobot(random.Random(1), joints=4, loops=6)
         self.write("loops.urdf", robot.text)
         self.write("loops.loops.yaml", robot.loops)
@@ -182,6 +179,7 @@ class Interrupts(Cli):
 
     LONG = {
         "kinematics": ["kinematics", "fourbar.yaml", "--move", "theta.q=0:1:900000"],
+        "branches": ["kinematics", "loops.urdf", "--branches"],
         "kinematics_robot": ["kinematics", "chain.urdf", "--move", "j1.q=0:1:900000"],
         "simulate": ["simulate", "fourbar.yaml", "--time", "10000"],
         "simulate_screw": ["simulate", "chain.urdf", "--time", "1000"],
@@ -195,7 +193,6 @@ class Interrupts(Cli):
         "identify": ["identify", model("rubbing_pendulum.yaml"), "--log", "encoder.csv", "--free", "O.dry,O.viscous"],
         "plan": ["plan", model("tasks/quadruped_hexagon.yaml")],
         "sweep": ["sweep", "study.yaml"],
-        "sweep_hdf5": ["sweep", "study.yaml"],
         "codegen": ["codegen", "chain.urdf", "--problem", "forward", "--ordering", "best"],
     }
 
@@ -204,13 +201,14 @@ class Interrupts(Cli):
         for name, command in self.LONG.items():
             with self.subTest(verb=name):
                 verb = command[0]
-                table = "a.h5" if name == "sweep_hdf5" else "a.csv"
-                options = ["--out", table] + ([] if verb in ("graph", "codegen") else ["--json", "a.json"])
+                options = ["--out", "a.csv"] + ([] if verb == "codegen" else ["--json", "a.json"])
                 process = subprocess.Popen([PROGRAM, *command, *options], cwd=self.folder, stdout=subprocess.PIPE,
                                            stderr=subprocess.PIPE, text=True)
                 try:
                     end = time.monotonic() + 30
-                    while len(self.files()) < len(inputs) + len(options) // 2 and time.monotonic() < end and process.poll() is None:
+                    # A sweep shows its journal when it begins, others what they will write, under another name.
+                    awaited = 1 if verb == "sweep" else len(options) // 2
+                    while len(self.files()) < len(inputs) + awaited and time.monotonic() < end and process.poll() is None:
                         time.sleep(0.02)
                     time.sleep(0.1)
                     process.send_signal(signal.SIGINT)
@@ -224,7 +222,7 @@ class Interrupts(Cli):
                     continue
                 stopped += 1
                 self.assertEqual((process.returncode, err.splitlines()[-1]), (130, "error: interrupted"))
-                journal = f"{table}.journal"  # of a sweep it stays: the same command goes on there
+                journal = "a.csv.journal"  # of a sweep it stays: the same command goes on there
                 self.assertEqual([file for file in self.files() if verb != "sweep" or file != journal], inputs)
                 if os.path.exists(os.path.join(self.folder, journal)):
                     os.remove(os.path.join(self.folder, journal))

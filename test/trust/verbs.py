@@ -4,6 +4,7 @@ import math
 import os
 import sys
 import tempfile
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli"))
 from program import FOURBAR, PENDULUM, PROGRAM, Cli  # noqa: E402,F401
@@ -123,8 +124,9 @@ def prepare(test):
     """The files that the commands read. What --compiled keeps stands in a folder beside the test's, not in the user's."""
     kept = tempfile.TemporaryDirectory(prefix="kinegraph_kept_")
     test.addCleanup(kept.cleanup)
-    os.environ["XDG_CACHE_HOME"] = kept.name
-    test.addCleanup(os.environ.pop, "XDG_CACHE_HOME")
+    moved = unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=kept.name)
+    moved.start()
+    test.addCleanup(moved.stop)
     test.good("kinematics", "fourbar.yaml", "--move", "theta.q=0:1:41", "--out", "turn.csv")
     names, rows = test.table("turn.csv")
     at = names.index("theta.q")
@@ -134,3 +136,8 @@ def prepare(test):
     machine, recording = held_pendulum()
     for name, text in (("rod.yaml", machine), ("held.csv", recording), ("rail.urdf", RAIL), ("phases.yaml", PHASES), ("study.yaml", STUDY)):
         test.write(name, text)
+    tried = test.run_program("sweep", "study.yaml", "--out", "tried.h5", "--quiet")
+    if "built without HDF5" in tried.err:
+        COMMANDS.pop("sweep_hdf5", None)
+    else:
+        os.remove(os.path.join(test.folder, "tried.h5"))
