@@ -54,11 +54,12 @@ Model fourbar(const std::string& more) {
   return require(parse_planar_yaml(text.str(), "fourbar_gyro.yaml"), "model");
 }
 
-void compile_particles(const task::Machine& machine) {
+bool compile_particles(const task::Machine& machine) {
   auto& plant = dynamic_cast<filter::NaturalPlant&>(machine.plant());
   const auto code =
       task::CompiledPackets::make(machine.model, plant.system(), plant.packets().program(), machine.independent, {});
   if (code) plant.packets().use(*code);
+  return code.ok();
 }
 
 Truth fall(const Model& model, int branch, double angle, double time) {
@@ -93,7 +94,7 @@ Tracker::Tracker(const Model& assumed, const TrackSettings& settings) : settings
   machine.process = {{"theta", settings.density}};
   machine.integrator = settings.integrator;
   machine_ = require(task::make_machine(assumed, machine), "machine");
-  if (settings.compiled) compile_particles(machine_);
+  compiled_ = settings.compiled && compile_particles(machine_);
   crank_ = crank_of(machine_.plant());
   const task::Branches branches = branches_of(assumed);
   count_ = branches.count();

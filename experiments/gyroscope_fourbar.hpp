@@ -15,8 +15,8 @@ namespace kinegraph::experiments {
 Model fourbar(const std::string& more = "");
 
 /// The particles of a planar machine move by code that is generated for it and compiled here; without a compiler they
-/// stay with the kernels that serve every machine. The same numbers, to rounding.
-void compile_particles(const task::Machine& machine);
+/// stay with the kernels that serve every machine: false. The same numbers, to rounding.
+bool compile_particles(const task::Machine& machine);
 
 /// What really moves: states and gyroscope readings without noise, from rest at theta = 0 (or `angle`) in a branch.
 struct Truth {
@@ -57,6 +57,7 @@ class Tracker {
 
   Track run(const Truth& truth, std::uint64_t seed) const;
   int branches() const { return count_; }
+  bool compiled() const { return compiled_; }  ///< particles move by generated code
 
  private:
   std::unique_ptr<filter::Estimator> as_points(const filter::StateSpace& space,
@@ -68,6 +69,7 @@ class Tracker {
 
   TrackSettings settings_;
   task::Machine machine_;
+  bool compiled_ = false;
   int count_ = 0, crank_ = 0;
   std::vector<std::vector<Eigen::VectorXd>> positions_;  // per branch, by angle
 };

@@ -93,12 +93,12 @@ void run_batch(const task::Machine& machine, const Log& log, const Told& told) {
 
 }  // namespace
 
-KnownStart::KnownStart(double density, int seeds, int steps)
+KnownStart::KnownStart(double density, int seeds, int steps, bool compiled)
     : steps_(steps),
       machine_(machine(density, ChartKind::independent)),
       manifold_(machine(density, ChartKind::manifold)),
-      generated_(machine(density, ChartKind::independent)) {
-  compile_particles(generated_);
+      for_particles_(machine(density, ChartKind::independent)),
+      compiled_(compiled && compile_particles(for_particles_)) {
   while (machine_.plant().column_name(crank_) != "theta") ++crank_;
   const ChiSquaredAverage band = chi_squared_average(2.0 * seeds, 2.0 * seeds);
   low_ = band.low;
@@ -136,8 +136,8 @@ KnownStart::Log KnownStart::make_log(int seed) const {
 }
 
 std::vector<KnownStart::Contestant> KnownStart::contestants(int particles) const {
-  const auto &m = machine_, &g = generated_;
-  const std::string count = std::to_string(particles) + ", generated code";
+  const auto &m = machine_, &g = for_particles_;
+  const std::string count = std::to_string(particles) + (compiled_ ? ", generated code" : "");
   return {{"batch smoother", [&m](const Log& log, const Told& told) { run_batch(m, log, told); }},
           {"fixed-lag smoother, window 10 (newest knot)",
            [&m](const Log& log, const Told& told) { run_lag(m, log, told); }},

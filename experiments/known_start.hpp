@@ -15,7 +15,8 @@ class KnownStart {
  public:
   static constexpr double kStep = 5e-3;
 
-  KnownStart(double density, int seeds, int steps);
+  /// `compiled`: particles move by generated code, where there is a compiler.
+  KnownStart(double density, int seeds, int steps, bool compiled = false);
 
   struct Log {
     std::vector<Eigen::VectorXd> truth;  ///< per step
@@ -57,7 +58,8 @@ class KnownStart {
 
   int steps_, crank_ = 0;
   double low_ = 0, high_ = 0;
-  task::Machine machine_, manifold_, generated_;  // generated_: for particles
+  task::Machine machine_, manifold_, for_particles_;
+  bool compiled_ = false;  // for_particles_ has generated code
   std::vector<Log> logs_;
 };
 

@@ -13,7 +13,7 @@ int main() {
   const int kSeeds = repetitions(100), kSteps = 600;
   fmt::print("All estimators on the same {} logs: gyroscope 200 Hz 0.3 °/s, encoder 100 Hz 0.2°, start known to 2°\n",
              kSeeds);
-  const KnownStart logs(0.5, kSeeds, kSteps);
+  const KnownStart logs(0.5, kSeeds, kSteps, true);
   Table table("estimators", {"estimator", "RMSE in °", "NEES at 1.5 s", "mean NEES", "times within the band",
                              "converged", "µs per step"});
   for (const KnownStart::Contestant& contestant : logs.contestants(200)) {

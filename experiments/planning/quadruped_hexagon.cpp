@@ -121,6 +121,27 @@ report::Curve mass_of(const build::PlanSetting& setting, const std::string& labe
   return path;
 }
 
+/// The largest torque that a motor exerts at a knot until a time, as a share of its limit.
+double largest_share(const build::PlanProblem& problem, const task::GroundRollOut& ground,
+                     const task::JointServo& servo, double until) {
+  const build::PlanSetting& setting = *problem.setting;
+  const Trajectory& motion = ground.motion;
+  double most = 0;
+  for (int k = 0, row = 0; k < setting.knots() && problem.time(k) <= until; ++k) {
+    while (row + 1 < motion.samples() && motion.times()[row] < problem.time(k) - 1e-9) ++row;
+    const build::PlanSample plan = problem.sample(k);
+    for (std::size_t i = 0; i < setting.motors.size(); ++i) {
+      const auto& all = setting.tree->coordinates();
+      const auto c = std::find_if(all.begin(), all.end(), [&](const auto& c) { return c.v == setting.motors[i]; });
+      const double q = motion.at(row, motion.find(c->name + ".q")), v = motion.at(row, motion.find(c->name + ".v"));
+      const double torque =
+          plan.u[static_cast<int>(i)] + servo.stiffness * (plan.q[c->q] - q) + servo.damping * (plan.v[c->v] - v);
+      most = std::max(most, std::abs(torque) / setting.effort[i]);
+    }
+  }
+  return most;
+}
+
 /// The paper's figure: the path that the centre of mass is to take, and the one it takes on the ground. Nothing brings
 /// the base back: the motors know the plan alone, its torques, or also its angles, which they hold as a position
 /// control does. The paper does not say which its motors do.
@@ -159,6 +180,9 @@ void execute(Record& record, const build::PlanProblem& problem) {
                     fmt::format("of {:.3g} s", c.time)});
     record.compare({kResult, fmt::format("executed, {}: centre of mass from its path until then", c.label), "m", NAN,
                     strays, "paper: “low error”, no number"});
+    record.compare({kResult, fmt::format("executed, {}: largest torque at a knot over its limit", c.label), "", NAN,
+                    largest_share(problem, *ground, c.servo, ground->upright_for),
+                    c.servo.damping > 0 ? fmt::format("with {:g} N m s/rad; limits do not act", c.servo.damping) : ""});
   }
   record.draw(kResult, "quadruped_executed", plot,
               "rolled out on the ground with dry friction, as long as it is upright: nothing brings the base back, so "

@@ -28,7 +28,7 @@ TEST(Estimators, BelieveInTheirErrorsAsMuchAsTheyShould) {
 
 TEST(Estimators, FindTheCrankAndTheAssemblyFromAGyroscope) {
   const Model model = fourbar();
-  const Tracker tracker(model, {});
+  const Tracker tracker(model, {.compiled = false});
   ASSERT_EQ(tracker.branches(), 2);
   for (int branch = 0; branch < 2; ++branch) {
     const Truth truth = fall(model, branch, 0, 2.5);
@@ -49,7 +49,7 @@ TEST(Estimators, TakeModelErrorsForProcessNoise) {
   const auto wrong = model.with({{"crank_length", 0.125 * 1.03}, {"crank.mass", 0.039 * 1.03}});
   ASSERT_TRUE(wrong);
   const auto rmse = [&](const Model& assumed, double density) {
-    TrackSettings settings;
+    TrackSettings settings{.compiled = false};
     settings.density = density;
     double mean = 0;
     for (const Score& s : scores(Tracker(assumed, settings), truth, 0, 6)) mean += s.rmse / 6;
@@ -68,7 +68,7 @@ TEST(Estimators, TakeModelErrorsForProcessNoise) {
 TEST(Estimators, FindTheAssemblyInSpiteOfUnknownFriction) {
   constexpr int kSeeds = 10;
   const Model real = fourbar("coordinate_dampers:\n  - {coordinate: theta, damping: 1.5e-3}\n");
-  TrackSettings settings;
+  TrackSettings settings{.compiled = false};
   settings.particles = 50;
   settings.period = 6e-3;
   settings.step = 3e-3;
