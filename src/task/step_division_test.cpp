@@ -53,7 +53,9 @@ TEST(StepDivision, HalvesOnlyWhereTheEnergyDoesNotBalance) {
   for (std::size_t i = 1; i < step.ends.size(); ++i) {
     const double from = step.ends[i - 1], to = step.ends[i];
     EXPECT_LT(from, to);
-    if (from < 0.31 && to > 0.3) EXPECT_LE(to - from, 0.01);
+    if (from < 0.31 && to > 0.3) {
+      EXPECT_LE(to - from, 0.01);
+    }
   }
 }
 
