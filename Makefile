@@ -20,7 +20,7 @@ help:
 	@echo 'make asan     the tests under the address and undefined behaviour sanitizers'
 	@echo 'make tsan     the tests that use threads under the thread sanitizer'
 	@echo 'make fuzz     every reader under libFuzzer (clang), ten minutes each; make fuzz-short: a minute in all'
-	@echo 'make soak     long runs, an hour: a thousand random machines, ten million steps, eight hours of a particle filter'
+	@echo 'make soak     long runs, less than an hour: a thousand random machines, ten million steps, eight hours of a particle filter'
 	@echo 'make lint     clang-format (check only) and clang-tidy'
 	@echo 'make format   clang-format, in place'
 	@echo 'make install  to PREFIX (default /usr/local)'

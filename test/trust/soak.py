@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Long runs, about an hour in all: soak.py PROGRAM [--share S]
+"""Long runs, less than an hour in all: soak.py PROGRAM [--share S]
 
-    hostile files        each refused within one second (`make test` gives eight: it does not judge machines)
+    hostile files        each refused within one second (`make test` gives eight: it does not judge machines); alone,
+                         the others after it, as many at once as there are processors
     random machines      1000 of every kind of test/trust/numerics_test.py
     fixed-lag simulation 1e7 steps of a four-bar: memory is flat, constraints do not drift, energy is kept
     particle filter      8 simulated hours of readings: the weights do not collapse, the errors stay what it says they are
@@ -10,6 +11,7 @@
 """
 
 import argparse
+import concurrent.futures
 import csv
 import json
 import math
@@ -48,23 +50,22 @@ def watched(command):
         return process.returncode, out.read(), err.read(), memory
 
 
+def tests(file, program, **environment):
+    """What tests say in their last line, all of it where they fail; whether they passed."""
+    done = subprocess.run([sys.executable, "-B", os.path.join(HERE, file), program], env=dict(os.environ, **environment),
+                          stderr=subprocess.PIPE, text=True, check=False)
+    told = done.stderr if done.returncode != 0 else done.stderr.splitlines()[-1]
+    return told[-6000:], done.returncode == 0
+
+
 def random_machines(program, share, _folder):
     cases = max(5, round(1000 * share))
-    done = subprocess.run([sys.executable, "-B", os.path.join(HERE, "numerics_test.py"), program],
-                          env=dict(os.environ, KINEGRAPH_CASES=str(cases)), stderr=subprocess.PIPE, text=True, check=False)
-    print(f"  {cases} of each kind: {done.stderr.splitlines()[-1]}")
-    if done.returncode != 0:
-        print(done.stderr[-6000:])
-    return done.returncode == 0
+    told, passed = tests("numerics_test.py", program, KINEGRAPH_CASES=str(cases))
+    return f"{cases} of each kind: {told}", passed
 
 
 def hostile_files(program, _share, _folder):
-    done = subprocess.run([sys.executable, "-B", os.path.join(HERE, "hostile_test.py"), program], env=dict(os.environ, KINEGRAPH_SECOND="1"),
-                          stderr=subprocess.PIPE, text=True, check=False)
-    print(f"  {done.stderr.splitlines()[-1]}")
-    if done.returncode != 0:
-        print(done.stderr[-6000:])
-    return done.returncode == 0
+    return tests("hostile_test.py", program, KINEGRAPH_SECOND="1")
 
 
 def fixed_lag(program, share, _folder):
@@ -72,14 +73,13 @@ def fixed_lag(program, share, _folder):
     status, out, err, memory = watched([program, "simulate", os.path.join(MODELS, "fourbar.yaml"), "--time", repr(steps * 1e-3), "--step",
                                         "1ms", "--json", "-", "--quiet"])
     if status != 0:
-        print(f"  status {status}: {err}")
-        return False
+        return f"status {status}: {err}", False
     found = json.loads(out)
     settled = memory[len(memory) // 5:] or memory
     growth = (max(settled) - settled[0]) / MEGABYTE
-    print(f"  {found['steps']} steps of {found['step_us']:.3g} µs; memory {settled[0] / MEGABYTE:.0f} MB, grew by {growth:.1f} MB; "
-          f"constraints {found['constraint_max']:.2g}, energy drift {found['energy_drift']:.2g}")
-    return found["steps"] == steps and growth < 4 and found["constraint_max"] < 1e-8 and found["energy_drift"] < 1e-4
+    told = (f"{found['steps']} steps of {found['step_us']:.3g} µs; memory {settled[0] / MEGABYTE:.0f} MB, grew by {growth:.1f} MB; "
+            f"constraints {found['constraint_max']:.2g}, energy drift {found['energy_drift']:.2g}")
+    return told, found["steps"] == steps and growth < 4 and found["constraint_max"] < 1e-8 and found["energy_drift"] < 1e-4
 
 
 def particle_filter(program, share, folder):
@@ -89,18 +89,16 @@ def particle_filter(program, share, folder):
     made = subprocess.run([program, "simulate", model, "--time", repr(seconds), "--step", "5ms", "--disturbed", "--sensors", log, "--out",
                            truth, "--quiet"], capture_output=True, text=True, check=False)
     if made.returncode != 0:
-        print(f"  the readings: status {made.returncode}: {made.stderr}")
-        return False
+        return f"the readings: status {made.returncode}: {made.stderr}", False
     status, out, err, memory = watched([program, "estimate", model, "--log", log, "--filter", "particle", "--particles", "100", "--step",
                                         "5ms", "--out", found, "--json", "-", "--quiet"])
     if status != 0:
-        print(f"  status {status}: {err}")
-        return False
+        return f"status {status}: {err}", False
     summary = json.loads(out)
     worst, within, rows = compare(truth, found)
-    print(f"  {summary['time_end'] / 3600:.3g} h in {summary['wall_s']:.0f} s, {max(memory) / MEGABYTE:.0f} MB; largest error {worst:.2g} rad, "
-          f"{100 * within / rows:.1f} % within three deviations; NIS {summary['nis_mean']:.3f}")
-    return worst < 0.2 and within > 0.95 * rows and 0.5 < summary["nis_mean"] < 2
+    told = (f"{summary['time_end'] / 3600:.3g} h in {summary['wall_s']:.0f} s, {max(memory) / MEGABYTE:.0f} MB; largest error {worst:.2g} rad, "
+            f"{100 * within / rows:.1f} % within three deviations; NIS {summary['nis_mean']:.3f}")
+    return told, worst < 0.2 and within > 0.95 * rows and 0.5 < summary["nis_mean"] < 2
 
 
 def compare(truth, found):
@@ -123,11 +121,18 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--share", type=float, default=1.0)
     arguments = parser.parse_args()
-    results = []
-    for run in (hostile_files, fixed_lag, particle_filter, random_machines):
-        print(run.__name__.replace("_", " "), flush=True)
+    program = os.path.abspath(arguments.program)
+
+    def one(run):
+        begin = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="kinegraph_soak_") as folder:
-            results.append(run(os.path.abspath(arguments.program), arguments.share, folder))
+            told, passed = run(program, arguments.share, folder)
+        print(f"{run.__name__.replace('_', ' ')}, {time.monotonic() - begin:.0f} s: {'passed' if passed else 'FAILED'}\n  {told}", flush=True)
+        return passed
+
+    results = [one(hostile_files)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results += pool.map(one, (random_machines, particle_filter, fixed_lag))
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     sys.exit(0 if all(results) else 1)
 
