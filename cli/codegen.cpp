@@ -105,8 +105,10 @@ Result<codegen::Request> Codegen::read(OptionReader& reader) {
     reader.fault("report", "codegen has nothing to draw: 'kinegraph graph MODEL --report FILE.html' shows the order");
   }
   if (const std::string valid = codegen::identifier(name_); !name_.empty() && name_ != valid) {
-    reader.fault("name", fmt::format("must be letters, digits and single '_', no word of C++, is {}; {} would do",
-                                     quote(name_), quote(valid)));
+    reader.fault("name",
+                 fmt::format("must be letters, digits and single '_', no word that C++ or the header uses, is {}; "
+                             "{} would do",
+                             quote(name_), quote(valid)));
   }
   const bool dynamics = problem_ != "mass-matrix" && problem_ != "kinematics";
   if (derivatives_ && !dynamics) reader.fault("derivatives", "are of inverse, forward and hybrid dynamics");
@@ -120,12 +122,13 @@ Result<codegen::Request> Codegen::read(OptionReader& reader) {
 
 std::string Codegen::search_text(const codegen::Generated& generated) const {
   if (generated.tried.empty()) return "";
-  std::string text = "\n  ordering    operations\n";
+  std::string text = fmt::format("\n  ordering    operations{}\n", derivatives_ ? ", without derivatives" : "");
   for (const auto& tried : generated.tried) {
     text += tried.flops < 0 ? fmt::format("  {:<12}{:>10}  (no code in this order)\n", tried.ordering, "-")
                             : fmt::format("  {:<12}{:>10}\n", tried.ordering, tried.flops);
   }
   if (generated.searched > static_cast<int>(generated.tried.size())) {
+    if (generated.ordering == "found") text += fmt::format("  {:<12}{:>10}\n", "found", generated.without_derivatives);
     text += fmt::format("  {} orders were traced; taken: {}\n  {}\n", generated.searched, generated.ordering,
                         generated.order);
   }
@@ -156,8 +159,9 @@ Done Codegen::write(const codegen::Generated& generated, const codegen::EmitOpti
       .add("multiplications", cost.multiplications, "multiplications")
       .add("divisions", cost.divisions, "divisions")
       .add("sines", cost.sines, "pairs of sine and cosine")
-      .add("operations", cost.flops(), "operations")
-      .add("bytes", text.size(), "size of the header", "bytes");
+      .add("operations", cost.flops(), "operations");
+  if (derivatives_) summary.add("operations_without_derivatives", generated.without_derivatives, "without derivatives");
+  summary.add("bytes", text.size(), "size of the header", "bytes");
   nlohmann::ordered_json table = nlohmann::ordered_json::object();
   for (const auto& tried : generated.tried) {
     table[tried.ordering] = tried.flops < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(tried.flops);

@@ -20,8 +20,9 @@ struct EmitOptions {
 /// anything but letters, digits, blanks and . - _ : it can neither end the comment nor become code.
 std::string emit_header(const Program& program, const EmitOptions& options);
 
-/// Any text as an identifier: letters, digits and single underscores, no keyword, nothing reserved. What is one already
-/// stays as it is.
+/// Any text as an identifier that may name a function of a header: letters, digits and single underscores, no keyword,
+/// nothing that the header or the standard library uses, not in capitals alone (macros) and without the endings _t
+/// (types) and _batch (ours). What is one already stays as it is.
 std::string identifier(std::string_view text);
 
 /// Any text as it may stand in a comment; one of more than a hundred letters ends in dots.

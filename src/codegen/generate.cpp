@@ -61,6 +61,7 @@ Result<Candidate> trace_order(const ScrewProblem& problem, const Request& reques
   if (!order) return order.failure();
   Result<Program> program = trace_dynamics(problem, request.problem, *order, request.options);
   if (!program) return program.failure();
+  *program = simplified(*program);
   generated.searched = 1;
   generated.tried.push_back({name, program->cost().flops()});
   return Candidate{name, *order, std::move(*program), generated.tried.back().flops};
@@ -104,7 +105,8 @@ Result<Generated> generate(const std::shared_ptr<const screw::Tree>& tree, const
   if (!best) return best.failure();
   generated.ordering = best->name;
   generated.order = names_of(problem, best->order);
-  generated.program = simplified(best->program);
+  generated.program = std::move(best->program);
+  generated.without_derivatives = generated.program.cost().flops();
   if (Result<std::monostate> fine = check_at_start(generated.program, *tree); !fine) return fine.failure();
   if (request.options.derivatives && request.problem != Problem::mass_matrix) {
     Result<Program> program = differentiated(tree, request, generated.program);

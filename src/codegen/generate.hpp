@@ -26,10 +26,11 @@ struct Generated {
   std::string order;     ///< its unknowns, "F3 V3 a3 …"; empty where there is nothing to order
   struct Tried {
     std::string ordering;
-    int flops = 0;  ///< −1: no code in this order
+    int flops = 0;  ///< without derivatives; −1: no code in this order
   };
-  std::vector<Tried> tried;  ///< orderings with a name, each with its operations
-  int searched = 0;          ///< orders that were traced
+  std::vector<Tried> tried;     ///< orderings with a name, each with its operations
+  int searched = 0;             ///< orders that were traced
+  int without_derivatives = 0;  ///< operations of the one taken, without derivatives as those of `tried`
 };
 
 /// Traces the equations, eliminates, simplifies. Fails where what is asked is not determined for all positions.

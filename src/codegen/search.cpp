@@ -87,6 +87,7 @@ class Search {
       why_not_ = program.failure();
       return false;
     }
+    *program = simplified(*program);
     last_ = std::max(1, program->cost().flops());
     work_ += last_;
     if (best_.flops == 0 || last_ < best_.flops) best_ = {name, order, std::move(*program), last_};

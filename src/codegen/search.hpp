@@ -6,7 +6,7 @@
 
 namespace kinegraph::codegen {
 
-/// An order with its program.
+/// An order with its program, simplified and without derivatives.
 struct Candidate {
   std::string name;
   build::ScrewOrder order;

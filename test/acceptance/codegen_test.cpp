@@ -5,11 +5,14 @@
 
 #include <Eigen/QR>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "kinegraph/build/dynamics.hpp"
 #include "kinegraph/codegen/compiled.hpp"
@@ -341,6 +344,64 @@ TEST_F(Header, HostileNamesStayText) {
     EXPECT_EQ(header.find("system("), std::string::npos);
     EXPECT_EQ(header.find("*/"), std::string::npos);
     EXPECT_EQ(run(header, ""), "");
+  }
+}
+
+/// Names that a compiler reads in a source, those of macros and all words of what the preprocessor makes of it.
+std::set<std::string> words_of(const fs::path& folder, const std::string& compiler, const std::string& source) {
+  const std::string make = "cd " + folder.string() + " && " + compiler + " -std=c++17 -E ";
+  EXPECT_EQ(std::system((make + "-dM " + source + " > words && " + make + "-P " + source + " >> words").c_str()), 0);
+  std::ostringstream text;
+  text << std::ifstream(folder / "words").rdbuf();
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : text.str() + " ") {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    if (letter) word += c;
+    if (!letter && !word.empty()) words.insert(std::exchange(word, ""));
+  }
+  return words;
+}
+
+/// Every word of the header itself and of the whole standard library is made a name that the header can bear.
+TEST_F(Header, NoNameHidesWhatTheHeaderNeeds) {
+  if (!has_compiler()) GTEST_SKIP() << "no g++";
+  for (const std::string name : {"size_t", "NAN", "kinegraph_generated", "KINEGRAPH_GENERATED_MATH", "errno", "uint",
+                                 "M_PIl", "arm_batch", "double_t", "stdin"}) {
+    EXPECT_NE(codegen::identifier(name), name);
+    EXPECT_EQ(codegen::identifier(codegen::identifier(name)), codegen::identifier(name));
+  }
+  codegen::Request request;
+  request.options.derivatives = true;
+  const auto generated = codegen::generate(read(source_file("models/three_r.urdf"), false), request);
+  ASSERT_TRUE(generated);
+  codegen::EmitOptions options;
+  options.name = "three_r";
+  options.lanes = 8;
+  std::ofstream(folder_ / "generated.hpp") << codegen::emit_header(generated->program, options);
+  const std::string includes =
+      "#if __has_include(<bits/stdc++.h>)\n#include <bits/stdc++.h>\n#endif\n"
+      "#include \"generated.hpp\"\n";
+  std::ofstream(folder_ / "words.cpp") << includes;
+  for (const std::string compiler : {"g++", "clang++"}) {
+    if (std::system((compiler + " --version > /dev/null 2>&1").c_str()) != 0) continue;
+    std::ofstream all(folder_ / "all.cpp");
+    all << includes;
+    int names = 0;
+    for (const std::string& word : words_of(folder_, compiler, "words.cpp")) {
+      if (codegen::identifier(word) != word || word == "three_r") continue;
+      all << "inline double " << word << "(const double* q, const double* v, const double* a, double* tau) { return "
+          << "*q + *v + *a + *tau; }\n";
+      ++names;
+    }
+    all.close();
+    EXPECT_GT(names, 1000);
+    const std::string command = "cd " + folder_.string() + " && " + compiler +
+                                " -std=c++17 -fsyntax-only -Wall -Wextra -Werror all.cpp > log 2>&1";
+    const int status = std::system(command.c_str());
+    std::ostringstream text;
+    text << std::ifstream(folder_ / "log").rdbuf();
+    EXPECT_EQ(status, 0) << compiler << ": " << text.str().substr(0, 4000);
   }
 }
 

@@ -50,16 +50,33 @@ class Codegen(Cli):
         text = self.good("codegen", "pendulum.urdf", "--out", "p.hpp", "--json", "-").out
         self.assertEqual(json.loads(text)["verb"], "codegen")
 
+    def test_operations_of_the_table_are_those_of_the_summary(self):
+        """The table has no derivatives, and says so; what is taken is one of its lines."""
+        run = ["codegen", os.path.join(MODELS, "arm7.urdf"), "--problem", "forward", "--out", "p.hpp", "--json", "s.json"]
+        plain = self.good(*run).out
+        operations = json.loads(self.read("s.json"))["operations"]
+        self.assertRegex(plain, rf"(?m)^  ordering    operations$(.|\n)*^  found +{operations}$")
+        text = self.good(*run, "--derivatives").out
+        summary = json.loads(self.read("s.json"))
+        self.assertEqual(summary["operations_without_derivatives"], operations)
+        self.assertGreater(summary["operations"], operations)
+        self.assertRegex(text, rf"(?m)^  without derivatives +{operations}$")
+        self.assertRegex(text, rf"(?m)^  ordering    operations, without derivatives$(.|\n)*^  found +{operations}$")
+
     def test_standard_output_carries_the_header_alone(self):
         text = self.good("codegen", "pendulum.urdf", "--out", "-").out
         self.assertTrue(text.startswith("// inverse dynamics"))
         self.assertTrue(text.endswith("}\n"))
 
     def test_names(self):
-        self.bad("error: name: must be letters, digits and single '_', no word of C++, is 'a b'; 'a_b' would do",
+        self.bad("error: name: must be letters, digits and single '_', no word that C++ or the header uses, is 'a b'; 'a_b' would do",
                  "codegen", "pendulum.urdf", "--out", "p.hpp", "--name", "a b")
-        self.bad("error: name: must be letters, digits and single '_', no word of C++, is 'class'; 'robot_class' would do",
+        self.bad("error: name: must be letters, digits and single '_', no word that C++ or the header uses, is 'class'; 'robot_class' would do",
                  "codegen", "pendulum.urdf", "--out", "p.hpp", "--name", "class")
+        for name, other in (("size_t", "size_t_robot"), ("NAN", "robot_NAN"), ("kinegraph_generated", "robot_kinegraph_generated"),
+                            ("arm_batch", "arm_batch_robot")):
+            self.bad(f"error: name: must be letters, digits and single '_', no word that C++ or the header uses, is '{name}'; '{other}' would do",
+                     "codegen", "pendulum.urdf", "--out", "p.hpp", "--name", name)
         name = "n" * 200
         self.good("codegen", "pendulum.urdf", "--out", "p.hpp", "--name", name)
         self.assertIn(f"inline double {name}(", self.read("p.hpp"))
