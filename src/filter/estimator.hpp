@@ -48,8 +48,9 @@ class Estimator {
 
   /// Takes in a reading; moves on to its time if that is later than the present.
   virtual Result<std::monostate> push(const Measurement& measurement) = 0;
-  /// Several of the same time, in their order: as one after the other, which may take longer. Ends at the first that is
-  /// not taken in.
+  /// Several of the same time, in their order: the same belief as one after the other, which may take longer. Particles
+  /// are drawn anew once and not after each reading: where they are, the two are different draws of that belief. Ends
+  /// at the first that is not taken in.
   virtual Result<std::monostate> push_together(const std::vector<Measurement>& readings) {
     for (const Measurement& m : readings) {
       if (auto pushed = push(m); !pushed) return pushed;

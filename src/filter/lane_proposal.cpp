@@ -161,6 +161,7 @@ void LaneProposal::tell(const Measurement& reading, bool answers, const Group& g
   const int rows = static_cast<int>(space_.sensors()[reading.sensor].channels.size());
   Eight weight, seen[kMostRows];  // what is no good may be no number
   every([&](int s) { weight[s] = group.good[s] ? group.weight[s] : 0; });
+  every([&](int s) { group.told[s] += group.good[s]; });
   for (int r = 0; r < rows; ++r) {
     every([&](int s) { seen[r][s] = group.good[s] ? e_[kLanes * r + s] : 0; });
   }

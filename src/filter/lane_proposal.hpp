@@ -31,6 +31,7 @@ class LaneProposal {
     const double* weight = nullptr;  ///< by which innovations are added to `sums`
     LaneSums* sums = nullptr;        ///< of the readings from `first_told` on; null: not wanted
     int first_told = 0;              ///< unless it is the last one, with the optimal proposal alone
+    int* told = nullptr;             ///< with sums: how many readings of each have been added; they stay so
     double* log_weight = nullptr;
     bool* good = nullptr;
   };

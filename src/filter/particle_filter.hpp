@@ -130,7 +130,7 @@ class ParticleFilter final : public Rewindable {
   Result<std::monostate> finish(const Motion* motion);
   void run(const Motion* motion, bool told);
   void run_block(Block& block, const Motion* motion, bool told);
-  void run_some(Block& block, int first, int last, const Motion* motion, bool told);
+  void run_some(Block& block, int first, int last, const Motion* motion, int tell_from);
   void run_eight(Block& block, int first, int last, const Motion* motion, LaneSums* sums);
   void load(const std::vector<double>& all, int first, int last, double* x) const;
   void store(const double* x, int first, int last, const bool* good, std::vector<double>& all) const;
@@ -138,7 +138,7 @@ class ParticleFilter final : public Rewindable {
   void move(Block& block, const Motion& motion);
   void gather(Block& block, const std::vector<double>& all) const;
   void scatter(const Block& block, std::vector<double>& all) const;
-  void draw(Block& block, bool told);
+  void draw(Block& block, int tell_from);
   bool normalise();
   void tell(int reading);
   void resample();

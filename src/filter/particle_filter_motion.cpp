@@ -1,11 +1,17 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/filter/particle_filter.hpp"
 #include "kinegraph/filter/stage_time.hpp"
 
 namespace kinegraph::filter {
+namespace {
+
+constexpr int kTellNone = std::numeric_limits<int>::max();
+
+}  // namespace
 
 void ParticleFilter::run(const Motion* motion, bool told) {
   const StageTime stage(times_.move);
@@ -23,14 +29,14 @@ void ParticleFilter::run_block(Block& block, const Motion* motion, bool told) {
     if (by_eight) {
       run_eight(block, first, last, motion, told ? block.lane_sums.data() : nullptr);
     } else {
-      run_some(block, first, last, motion, told);
+      run_some(block, first, last, motion, told ? first_told_ : kTellNone);
     }
   }
   for (std::size_t r = 0; r < tells; ++r) block.lane_sums[r].add_to(block.sums[r]);
 }
 
-/// Particles first … last − 1, up to kMostTogether.
-void ParticleFilter::run_some(Block& block, int first, int last, const Motion* motion, bool told) {
+/// Particles first … last − 1, up to kMostTogether, which tell of the readings from `tell_from` on.
+void ParticleFilter::run_some(Block& block, int first, int last, const Motion* motion, int tell_from) {
   const auto collect = [&] {
     block.count = 0;
     for (int i = first; i < last; ++i) {
@@ -43,7 +49,7 @@ void ParticleFilter::run_some(Block& block, int first, int last, const Motion* m
     collect();
   }
   std::fill(cloud_.log_weight.begin() + first, cloud_.log_weight.begin() + last, -kInfinity);
-  draw(block, told);
+  draw(block, tell_from);
 }
 
 /// States of eight particles, number by number; those beyond the last one repeat it.
@@ -81,6 +87,7 @@ void ParticleFilter::run_eight(Block& block, int first, int last, const Motion* 
   const int noises = block.space->noises();
   double *normal = block.lane_normal.data(), weight[kLanes] = {}, log_weight[kLanes];
   bool good[kLanes], lives[kLanes];
+  int told[kLanes] = {};
   for (int s = 0; s < kLanes; ++s) {
     good[s] = lives[s] = first + s < last && cloud_.log_prior[first + s] > -kInfinity;
     if (!sums || !good[s]) continue;
@@ -104,12 +111,12 @@ void ParticleFilter::run_eight(Block& block, int first, int last, const Motion* 
   }
   if (cloud_.span > 0) draw_normals(options_.seed, cloud_.draw, first, noises, normal);
   block.lanes->draw(cloud_.t, cloud_.span, cloud_.readings,
-                    {block.lane_x.data(), normal, weight, sums, first_told_, log_weight, good});
+                    {block.lane_x.data(), normal, weight, sums, first_told_, told, log_weight, good});
   store(block.lane_x.data(), first, last, good, cloud_.x);
   for (int s = 0; s < last - first; ++s) {
     const int i = first + s;
     cloud_.log_weight[i] = good[s] ? cloud_.log_prior[i] + log_weight[s] : -kInfinity;
-    if (lives[s] && !good[s]) run_some(block, i, i + 1, motion, sums != nullptr);
+    if (lives[s] && !good[s]) run_some(block, i, i + 1, motion, sums ? first_told_ + told[s] : kTellNone);
   }
 }
 
@@ -185,8 +192,9 @@ void ParticleFilter::scatter(const Block& block, std::vector<double>& all) const
   }
 }
 
-void ParticleFilter::draw(Block& block, bool told) {
+void ParticleFilter::draw(Block& block, int tell_from) {
   const int count = block.count;
+  const bool told = tell_from < static_cast<int>(cloud_.readings.size());
   gather(block, cloud_.arrived);
   for (int k = 0; k < count; ++k) {
     const int i = block.particle[k];
@@ -195,7 +203,7 @@ void ParticleFilter::draw(Block& block, bool told) {
   }
   block.proposal->draw(cloud_.t, cloud_.span, cloud_.readings,
                        {count, block.here.data(), block.random.data(), block.weight.data(),
-                        told ? &block.sums.back() : nullptr, block.log_weight.data()});
+                        told ? &block.sums[tell_from - first_told_] : nullptr, tell_from, block.log_weight.data()});
   for (int k = 0; k < count; ++k) {
     const int i = block.particle[k];
     cloud_.log_weight[i] = cloud_.log_prior[i] + block.log_weight[k];

@@ -75,8 +75,9 @@ void ParticleProposal::draw(double t, double span, const std::vector<Measurement
   for (int i = 0; i < count; ++i) {
     const double* x = group.x + static_cast<std::ptrdiff_t>(i) * stored;
     sums_ = group.sums, weight_ = group.sums ? group.weight[i] : 0;
+    first_told_ = to_tell_ = group.first_told;
     guided_ = aims && !readings.empty() && guide({x, span, nullptr}, readings, 1, i);
-    told_[i] = guided_ || !group.sums || readings.empty();
+    left_to_tell_[i] = to_tell_;
     Random random = group.random[i];
     double* n = normals_.data() + static_cast<std::ptrdiff_t>(i) * drawn_;
     random.normal(guided_ ? zeta_.data() : n, drawn_);
@@ -89,9 +90,10 @@ void ParticleProposal::draw(double t, double span, const std::vector<Measurement
   weigh_many(t, count, group.x, readings, 1);
   for (int i = 0; i < count; ++i) {
     group.log_weight[i] = good_[i] ? ratio_[i] + weighed_[i] : -kInfinity;
-    if (told_[i] || !(group.log_weight[i] > -kInfinity)) continue;
-    tell(readings.back(), misses_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows, nullptr, group.weight[i],
-         *group.sums);
+    if (!group.sums || !(group.log_weight[i] > -kInfinity)) continue;
+    for (int r = left_to_tell_[i]; r < static_cast<int>(readings.size()); ++r) {
+      tell(readings[r], misses(r, i), nullptr, group.weight[i], group.sums[r - group.first_told]);
+    }
   }
 }
 
@@ -259,17 +261,19 @@ void ParticleProposal::recall(const double* from) {
   }
 }
 
-/// weighed_: −½ |y − h(x)|²_R; misses_: e of the last reading.
+/// weighed_: −½ |y − h(x)|²_R; misses_: e.
 void ParticleProposal::weigh_many(double t, int count, const double* x, const std::vector<Measurement>& readings,
                                   double power) {
   std::fill_n(weighed_.data(), count, 0.0);
   std::array<bool, kMostTogether> good;
-  for (const Measurement& reading : readings) {
+  misses_.resize(std::max(misses_.size(), readings.size() * kMostTogether * kMostRows));
+  for (int number = 0; number < static_cast<int>(readings.size()); ++number) {
+    const Measurement& reading = readings[number];
     const SensorInfo& sensor = space_.sensors()[reading.sensor];
     const double* information = information_of(reading);
     space_.predict_many(t, count, x, reading.sensor, read_.data(), good.data());
     for (int i = 0; i < count; ++i) {
-      double* e = misses_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows;
+      double* e = misses(number, i);
       innovation(sensor, reading.y.data(), read_.data() + static_cast<std::ptrdiff_t>(i) * kMostRows, e);
       for (std::size_t row = 0; row < sensor.channels.size(); ++row) {
         if (!std::isnan(reading.y[row])) weighed_[i] -= 0.5 * power * information[row] * e[row] * e[row];
@@ -317,7 +321,9 @@ bool ParticleProposal::guide(const ParticleOrigin& origin, const std::vector<Mea
     const double* y = told.y.data() + static_cast<std::ptrdiff_t>(of_group) * kMostRows;
     innovation(space_.sensors()[reading.sensor], reading.y.data(), y, e);
     answer(reading, all, e, power);
-    if (sums_ && &reading == &readings.back()) tell(reading, e, noises > 0 ? &B : nullptr, weight_, *sums_);
+    if (sums_ && &reading - readings.data() == to_tell_) {
+      tell(reading, e, noises > 0 ? &B : nullptr, weight_, sums_[to_tell_++ - first_told_]);
+    }
   }
   return factor();
 }

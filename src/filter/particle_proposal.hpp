@@ -51,9 +51,10 @@ class ParticleProposal {
     int count = 0;                   ///< up to kMostTogether
     double* x = nullptr;             ///< in: what the motion alone gave at t; out: with the noise
     const Random* random = nullptr;  ///< one each
-    const double* weight = nullptr;  ///< by which the innovations of the last reading are added to `sums`
-    InnovationSums* sums = nullptr;  ///< null: not wanted
-    double* log_weight = nullptr;    ///< that the readings give each of them; −∞: no answer
+    const double* weight = nullptr;  ///< by which innovations are added to `sums`
+    InnovationSums* sums = nullptr;  ///< one for each of the readings from `first_told` on; null: not wanted
+    int first_told = 0;
+    double* log_weight = nullptr;  ///< that the readings give each of them; −∞: no answer
   };
   void draw(double t, double span, const std::vector<Measurement>& readings, const Group& group);
 
@@ -94,6 +95,9 @@ class ParticleProposal {
   void aim_at_kernels(double t, const std::vector<Measurement>& readings, double power, const Aims& aims);
   double linear_weight(double t, const ParticleOrigin& origin, const double* x,
                        const std::vector<Measurement>& readings, double power, int of_group);
+  double* misses(int reading, int of_group) {
+    return misses_.data() + (static_cast<std::ptrdiff_t>(reading) * kMostTogether + of_group) * kMostRows;
+  }
   void weigh_many(double t, int count, const double* x, const std::vector<Measurement>& readings, double power);
   void keep(double* to) const;
   void recall(const double* from);
@@ -114,22 +118,25 @@ class ParticleProposal {
   bool guided_ = false;       // else they are drawn blindly
   VectorXd zeta_, n_, mean_;  // mean_: Bᵀ R⁻¹ e, then L⁻¹ of it
   std::vector<double> deltas_, states_, read_;
-  MatrixXd A_;                                            // its lower half, then L with 1/Lᵢᵢ on the diagonal
-  double log_size_ = 0;                                   // log |L|
-  double misfit_ = 0;                                     // ½ |e|²_R before the draw
-  std::vector<double> information_;                       // 1 / σ² of each sensor's rows
-  std::vector<MatrixXd> B_, H_, all_;                     // of each sensor; all: B and H S side by side
-  std::array<double, kMostTogether> weighed_;             // log of the likelihood
-  std::array<double, kMostTogether * kMostRows> misses_;  // e of the last reading
+  MatrixXd A_;                                 // its lower half, then L with 1/Lᵢᵢ on the diagonal
+  double log_size_ = 0;                        // log |L|
+  double misfit_ = 0;                          // ½ |e|²_R before the draw
+  std::vector<double> information_;            // 1 / σ² of each sensor's rows
+  std::vector<MatrixXd> B_, H_, all_;          // of each sensor; all: B and H S side by side
+  std::array<double, kMostTogether> weighed_;  // log of the likelihood
+  std::vector<double> misses_;                 // e of each reading, kMostTogether × kMostRows
   std::array<StateSpace::Retraction, kMostTogether> retractions_;
   std::array<const Chart*, kMostTogether> charts_;
   std::vector<Responses> responses_;  // of a group
   std::vector<int> answer_;           // which of them is that of a reading
   std::vector<double> normals_;
   std::array<double, kMostTogether> ratio_;
-  std::array<bool, kMostTogether> told_, good_;
+  std::array<bool, kMostTogether> good_;
+  // of the particle at hand: where its innovations go, and the next reading to tell; nothing is told twice
   InnovationSums* sums_ = nullptr;
+  int first_told_ = 0, to_tell_ = 0;
   double weight_ = 0;
+  std::array<int, kMostTogether> left_to_tell_;  // the first reading that each has not told
 };
 
 }  // namespace kinegraph::filter
