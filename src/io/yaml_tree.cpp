@@ -216,7 +216,10 @@ Result<YamlTree> YamlTree::parse(const std::string& text, const std::string& fil
     if (const std::size_t tab = source.indenting_tab(fault.mark); tab != std::string::npos) {
       return Failure::bad_input(source.location(tab), "not YAML: a tab in the indentation; expected spaces");
     }
-    return Failure::bad_input(source.place(fault.mark), "not YAML: " + fault.msg);
+    std::string why = fault.msg;  // may quote a character of the file
+    std::replace_if(
+        why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+    return Failure::bad_input(source.place(fault.mark), "not YAML: " + why);
   }
   return tree;
 }

@@ -144,7 +144,7 @@ void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSu
 Result<Planner> Planner::make(const Model& model, const PlanTask& task, const PlanOptions& options) {
   Result<PlanSetting> setting = PlanSetting::make(model, task);
   if (!setting) return setting.failure();
-  if (auto beyond = goals_beyond_limits(*setting); beyond && options.soft == 0) return *std::move(beyond);
+  if (auto beyond = impossible_goals(*setting); beyond && options.soft == 0) return *std::move(beyond);
   Planner planner;
   planner.options_ = options;
   planner.problem_ = std::make_unique<PlanProblem>(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kinegraph/base/names.hpp"
@@ -25,6 +26,85 @@ double nearest_allowed(const build::PlanSetting& setting, int joint, double q) {
   return q > setting.upper[joint] + digits ? setting.upper[joint] : q;
 }
 
+/// What must hold by itself: joints at a time.
+bool is_firm(const TaskGoal& goal) { return goal.sigma == 0 && goal.tolerance == 0 && goal.time > 0; }
+
+void find_beyond_limits(const build::PlanSetting& setting, Failure& failure) {
+  for (const TaskGoal& goal : setting.task.goals) {
+    if (!is_firm(goal)) continue;
+    for (const auto& [name, value] : goal.joints) {
+      const int joint = limited(setting, name.text);
+      if (joint < 0) continue;
+      const double allowed = nearest_allowed(setting, joint, value);
+      if (allowed == value) continue;
+      const std::string unit = unit_of_column(setting, name.text + ".q");
+      failure.diagnostics.push_back(
+          {Severity::error, name.where,
+           fmt::format("cannot be met: {}: {}.q at t = {:.4g} s is {:.4g} {}, its limit {:.4g} {}: off by {:.4g} {}",
+                       goal.name, name.text, goal.time, value, unit, allowed, unit, std::abs(value - allowed), unit)});
+    }
+  }
+}
+
+/// |q₂ − q₁| ≤ v_max (t₂ − t₁), from the start and from goal to goal.
+void find_too_fast(const build::PlanSetting& setting, Failure& failure) {
+  if (!setting.phases.empty()) return;  // there is as much time as it takes
+  std::vector<const TaskGoal*> goals;
+  for (const TaskGoal& goal : setting.task.goals) {
+    if (is_firm(goal)) goals.push_back(&goal);
+  }
+  std::stable_sort(goals.begin(), goals.end(), [](auto* a, auto* b) { return a->time < b->time; });
+  for (const screw::Coordinate& c : setting.tree->coordinates()) {
+    const int joint = limited(setting, c.name);
+    if (joint < 0) continue;
+    double q = setting.start_q[c.q], time = 0;
+    for (const TaskGoal* goal : goals) {
+      for (const auto& [name, value] : goal->joints) {
+        if (name.text != c.name) continue;
+        const double at = setting.time(setting.task.knot(goal->time)), way = std::abs(value - q);
+        if (way > setting.speed[joint] * (at - time) * (1 + 1e-9) + 1e-9) {
+          const std::string unit = unit_of_column(setting, c.name + ".q");
+          failure.diagnostics.push_back(
+              {Severity::error, name.where,
+               fmt::format("cannot be met: {}: {} has {:.4g} s for {:.4g} {} and moves by {:.4g} {}/s at most: off by "
+                           "{:.4g} {}",
+                           goal->name, c.name, at - time, way, unit, setting.speed[joint], unit,
+                           way - setting.speed[joint] * (at - time), unit)});
+        }
+        q = value, time = setting.time(setting.task.knot(goal->until));
+      }
+    }
+  }
+}
+
+/// How a pose is too near to something; empty if it is not.
+std::string too_near(const build::PlanSetting& setting, const Eigen::VectorXd& q, int knot) {
+  const auto [distance, pair] = build::least_distance(setting, q, knot);
+  if (pair < 0 || distance >= setting.margin - 1e-9) return "";
+  return fmt::format("clearance {} is {:.4g} m there, {:.4g} m is asked for", setting.pairs[pair].name, distance,
+                     setting.margin);
+}
+
+/// Goals that leave no joint free, where something is in the way.
+void find_touching(const build::PlanSetting& setting, Failure& failure) {
+  if (setting.state.floating) return;
+  for (const TaskGoal& goal : setting.task.goals) {
+    if (!is_firm(goal) || static_cast<int>(goal.joints.size()) < setting.state.joints) continue;
+    Eigen::VectorXd q = setting.start_q;
+    int given = 0;
+    for (const auto& [name, value] : goal.joints) {
+      const int c = setting.tree->find_coordinate(name.text);
+      if (c < 0 || limited(setting, name.text) < 0) continue;
+      q[setting.tree->coordinates()[c].q] = value;
+      ++given;
+    }
+    const std::string near = given == setting.state.joints ? too_near(setting, q, setting.task.knot(goal.time)) : "";
+    if (near.empty()) continue;
+    failure.diagnostics.push_back({Severity::error, goal.where,
+                                   fmt::format("cannot be met: {} at t = {:.4g} s: {}", goal.name, goal.time, near)});
+  }
+}
+
 }  // namespace
 
 std::string unit_of_column(const build::PlanSetting& setting, const std::string& column) {
@@ -40,22 +120,11 @@ std::string unit_of_column(const build::PlanSetting& setting, const std::string&
   return what == "tau" ? slides ? "N" : "N m" : "";
 }
 
-std::optional<Failure> goals_beyond_limits(const build::PlanSetting& setting) {
+std::optional<Failure> impossible_goals(const build::PlanSetting& setting) {
   Failure failure{Failure::Kind::no_answer, {}};
-  for (const TaskGoal& goal : setting.task.goals) {
-    if (goal.sigma > 0 || goal.tolerance > 0 || goal.time <= 0) continue;
-    for (const auto& [name, value] : goal.joints) {
-      const int joint = limited(setting, name.text);
-      if (joint < 0) continue;
-      const double allowed = nearest_allowed(setting, joint, value);
-      if (allowed == value) continue;
-      const std::string unit = unit_of_column(setting, name.text + ".q");
-      failure.diagnostics.push_back(
-          {Severity::error, name.where,
-           fmt::format("cannot be met: {}: {}.q at t = {:.4g} s is {:.4g} {}, its limit {:.4g} {}: off by {:.4g} {}",
-                       goal.name, name.text, goal.time, value, unit, allowed, unit, std::abs(value - allowed), unit)});
-    }
-  }
+  find_beyond_limits(setting, failure);
+  find_too_fast(setting, failure);
+  find_touching(setting, failure);
   if (failure.diagnostics.empty()) return {};
   return failure;
 }
@@ -74,6 +143,9 @@ std::vector<std::string> hints(const build::PlanProblem& problem) {
       found.push_back(
           fmt::format("the start has {}.q = {:.4g} {}, beyond its limit {:.4g} {}", c.name, q, unit, allowed, unit));
     }
+  }
+  if (const std::string near = too_near(setting, setting.start_q, 0); !near.empty()) {
+    found.push_back("the start is too near: " + near);
   }
   for (const int knot : {0, setting.task.steps}) {
     const auto at =

@@ -5,8 +5,9 @@
 
 namespace kinegraph::task {
 
-/// Goals of joints that must be met beyond the limits of these joints: no search is needed to see that they cannot be.
-std::optional<Failure> goals_beyond_limits(const build::PlanSetting& setting);
+/// Goals of joints that must be met but cannot be, which no search is needed to see: beyond the limits of these joints,
+/// farther from the goal before than their speed allows in the time between, or (all joints given) too near to something.
+std::optional<Failure> impossible_goals(const build::PlanSetting& setting);
 
 /// What may be why there is no plan: a start beyond limits, motors that cannot hold the robot where it starts or ends.
 std::vector<std::string> hints(const build::PlanProblem& problem);

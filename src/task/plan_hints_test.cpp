@@ -9,7 +9,8 @@ namespace kinegraph::task::plan_hints_test {
 namespace {
 
 /// A slide upward of 2 kg, and on it a lever of 1 kg, whose centre of mass is 0.5 m out.
-build::PlanSetting setting_of(const std::vector<TaskLimit>& limits, double lift = 0.1, double slide = 0) {
+build::PlanSetting setting_of(const std::vector<TaskLimit>& limits, double lift = 0.1, double slide = 0,
+                              std::optional<double> ball_height = {}) {
   RobotMaker make;
   const LinkIndex carriage = make.link("carriage", 2, {0, 0, 0}, {0.01, 0.01, 0.01});
   const LinkIndex bar = make.link("bar", 1, {0.5, 0, 0}, {1e-3, 0.02, 0.02});
@@ -26,6 +27,15 @@ build::PlanSetting setting_of(const std::vector<TaskLimit>& limits, double lift 
   goal.joints = {{{"lift", {"t.yaml", 7, 3}}, lift}, {{"lever", {}}, 0.25}};
   task.goals = {goal};
   task.limits = limits;
+  if (ball_height) {  // 0.2 m in radius, 0.5 m out; the lever's end is a point of 0.1 m
+    Shape ball, tip;
+    ball.type = tip.type = Shape::Type::sphere;
+    ball.size[0] = 0.2, tip.size[0] = 0.1;
+    ball.X_LG = SE3({}, {0.5, 0, *ball_height});
+    tip.X_LG = SE3({}, {0.5, 0, 0});
+    task.obstacles = {{{}, {"ball", {}}, ball}};
+    task.solids = {{{}, {"bar", {}}, tip}};
+  }
   const Result<build::PlanSetting> setting = build::PlanSetting::make(make.model, task);
   EXPECT_TRUE(setting) << setting.failure().to_string();
   return *setting;
@@ -40,15 +50,45 @@ TaskLimit limit_of(const char* joint, std::optional<std::pair<double, double>> p
 }
 
 TEST(PlanHints, GoalsBeyondLimitsAreToldWithoutASearch) {
-  EXPECT_FALSE(goals_beyond_limits(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.5)));
-  const auto beyond = goals_beyond_limits(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.75));
+  EXPECT_FALSE(impossible_goals(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.5)));
+  const auto beyond = impossible_goals(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.75));
   ASSERT_TRUE(beyond);
   EXPECT_EQ(beyond->kind, Failure::Kind::no_answer);
   EXPECT_EQ(beyond->to_string(),
             "t.yaml:7:3: error: cannot be met: up: lift.q at t = 1 s is 0.75 m, its limit 0.5 m: off by 0.25 m");
   build::PlanSetting wished = setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.75);
   wished.task.goals[0].sigma = 0.1;  // a cost may be beyond
-  EXPECT_FALSE(goals_beyond_limits(wished));
+  EXPECT_FALSE(impossible_goals(wished));
+}
+
+TEST(PlanHints, GoalsTooFarForTheSpeedOfAJointAreToldWithoutASearch) {
+  TaskLimit slow = limit_of("lift", {}, {});
+  slow.velocity = 0.5;
+  EXPECT_FALSE(impossible_goals(setting_of({slow}, 0.5)));
+  const auto far = impossible_goals(setting_of({slow}, 0.75, 0.05));
+  ASSERT_TRUE(far);
+  EXPECT_EQ(far->to_string(),
+            "t.yaml:7:3: error: cannot be met: up: lift has 1 s for 0.7 m and moves by 0.5 m/s at most: off by 0.2 m");
+  build::PlanSetting twice = setting_of({slow}, 0.5);  // from goal to goal, and in the time of both
+  twice.task.goals.push_back(twice.task.goals[0]);
+  twice.task.goals[0].time = twice.task.goals[0].until = 0.6;
+  twice.task.goals[0].joints[0].second = 0.3;
+  EXPECT_FALSE(impossible_goals(twice));
+  twice.task.goals[0].joints[0].second = 0.29;
+  EXPECT_TRUE(impossible_goals(twice));
+}
+
+/// With the lever at 0.25 rad its end is 0.124 m below, and 0.484 m out.
+TEST(PlanHints, GoalsWhereSomethingIsInTheWayAreToldWithoutASearch) {
+  EXPECT_FALSE(impossible_goals(setting_of({}, 0.1, 0, 0.5)));
+  build::PlanSetting blocked = setting_of({}, 0.6, 0, 0.5);
+  const auto touches = impossible_goals(blocked);
+  ASSERT_TRUE(touches);
+  EXPECT_NE(touches->to_string().find("cannot be met: up at t = 1 s: clearance bar - ball is -0.271"),
+            std::string::npos)
+      << touches->to_string();
+  blocked.task.goals[0].joints.pop_back();  // the lever may be elsewhere
+  EXPECT_FALSE(impossible_goals(blocked));
 }
 
 std::vector<std::string> hints_of(const build::PlanSetting& setting) {
@@ -70,6 +110,12 @@ TEST(PlanHints, MotorsThatCannotHoldTheRobotAreNamed) {
 TEST(PlanHints, AStartBeyondLimitsIsNamed) {
   const std::vector<std::string> found = hints_of(setting_of({limit_of("lift", std::pair(-1.0, 0.5), {})}, 0.1, 0.8));
   EXPECT_EQ(found, std::vector<std::string>{"the start has lift.q = 0.8 m, beyond its limit 0.5 m"});
+}
+
+TEST(PlanHints, AStartThatTouchesIsNamed) {
+  const std::vector<std::string> found = hints_of(setting_of({}, 0.9, 0, 0.25));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0], "the start is too near: clearance bar - ball is -0.05 m there, 0.01 m is asked for");
 }
 
 TEST(PlanHints, ColumnsHaveUnits) {
