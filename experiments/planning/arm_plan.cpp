@@ -20,14 +20,17 @@ namespace {
 using namespace kinegraph;
 using namespace kinegraph::experiments;
 
-Result<task::PlanResult> solve(PlanTask task, bool least_torque) {
+/// As the collocation has it; `refined`: the motion next to it that its roll-out follows.
+Result<task::PlanResult> solve(PlanTask task, bool least_torque, bool refined) {
   // Without: a ten-thousandth of its weight, so that the motion that no goal asks for is still determined.
   for (TaskObjective& objective : task.objectives) {
     if (!least_torque && objective.type == TaskObjective::Type::torque) objective.sigma *= 100;
   }
   const Result<Model> model = read_model(task.model.text);
   if (!model) return model.failure();
-  return task::plan(*model, task);
+  task::PlanOptions options;
+  if (!refined) options.refine = 0;
+  return task::plan(*model, task, options);
 }
 
 /// The arm at nine times, seen from the side: its joints one after the other.
@@ -61,15 +64,17 @@ int main() {
   Table table("arm_plan", {"", "without least torque", "with", "ratio"});
   report::Plot plot{
       "Torque of the joints that carry the block, with least torque and without", "t in s", "torque in N m", {}};
-  std::vector<task::PlanSummary> found;
+  std::vector<task::PlanSummary> found, refined;
   std::vector<Linkage> arms;
   for (const bool least : {false, true}) {
-    const Result<task::PlanResult> result = solve(*task, least);
-    if (!result) {
-      fmt::print("{}\n", result.failure().to_string());
+    const Result<task::PlanResult> result = solve(*task, least, false), followed = solve(*task, least, true);
+    for (const auto* each : {&result, &followed}) {
+      if (*each) continue;
+      fmt::print("{}\n", each->failure().to_string());
       return 1;
     }
     found.push_back(result->summary);
+    refined.push_back(followed->summary);
     strobe(bench::require(read_model(task->model.text), "arm"), result->trajectory, least ? 0 : 1, arms);
     for (const std::size_t joint : {1, 3}) {
       const std::string& name = found[0].torques[joint];
@@ -77,10 +82,11 @@ int main() {
                              result->trajectory.times(), result->trajectory.column(result->trajectory.find(name))});
     }
   }
-  const auto row = [&](const std::string& label, auto value) {
-    const double a = value(found[0]), b = value(found[1]);
+  const auto row_of = [&](const std::string& label, const std::vector<task::PlanSummary>& of, auto value) {
+    const double a = value(of[0]), b = value(of[1]);
     table.add({label, fmt::format("{:.4g}", a), fmt::format("{:.4g}", b), a != 0 ? fmt::format("{:.3f}", b / a) : "−"});
   };
+  const auto row = [&](const std::string& label, auto value) { row_of(label, found, value); };
   row("∫τ² of joints 2 and 4", [](const auto& s) { return s.torque_square[1] + s.torque_square[3]; });
   row("∫τ² of joint 2 alone", [](const auto& s) { return s.torque_square[1]; });
   row("∫τ² of joint 4 alone", [](const auto& s) { return s.torque_square[3]; });
@@ -89,6 +95,9 @@ int main() {
   row("least clearance in m", [](const auto& s) { return s.clearance; });
   row("largest miss of the roll-out in rad: an open loop amplifies what the collocation misses",
       [](const auto& s) { return s.miss_max; });
+  row_of("the same of the motion next to it that the roll-out follows (--refine)", refined,
+         [](const auto& s) { return s.miss_max; });
+  row_of("corrections until it does", refined, [](const auto& s) { return s.corrections; });
   row("iterations", [](const auto& s) { return s.solver.iterations; });
   row("s on one thread", [](const auto& s) { return s.solve_s; });
   record.show("003 Fig. 8", table);
