@@ -64,7 +64,12 @@ class Slopes {
       if (gone) by.col(column++) = (there_ - here_) / by_much;
       return gone;
     };
-    const auto move_all = [&](auto&& numbers) { return std::all_of(numbers.begin(), numbers.end(), move); };
+    const auto move_all = [&](auto&& numbers) {
+      for (double& x : numbers) {
+        if (!move(x)) return false;
+      }
+      return true;
+    };
     if (!move_all(at) || !move_all(inputs_.from.u) || (middles && !move_all(inputs_.middle.u)) ||
         !move_all(inputs_.to.u)) {
       return false;
@@ -105,12 +110,16 @@ class Slopes {
   Eigen::VectorXd here_, there_;
 };
 
-bool find_slopes(const PlanProblem& problem, std::vector<PlanShot>& shots) {
+enum class Found { all, not_all, interrupted };
+
+Found find_slopes(const PlanProblem& problem, const Progress& progress, std::vector<PlanShot>& shots) {
   Slopes slopes(problem);
-  for (int k = 0; k < static_cast<int>(shots.size()); ++k) {
-    if (!slopes.find(k, shots[k].by)) return false;
+  const int count = static_cast<int>(shots.size());
+  for (int k = 0; k < count; ++k) {
+    if (progress && !progress(static_cast<double>(k) / count)) return Found::interrupted;
+    if (!slopes.find(k, shots[k].by)) return Found::not_all;
   }
-  return true;
+  return Found::all;
 }
 
 /// The shots start where the motion is, and end where its steps do.
@@ -189,7 +198,11 @@ Result<std::optional<PlanProblem>> follow(const PlanProblem& plan, const PlanSet
   std::vector<PlanShot> shots(setting->task.steps);
   double before = 0;
   for (int shot = 1; shot <= kMostShots && std::isfinite(steps.miss); ++shot) {
-    if (!(steps.miss < kSlow * before) && !find_slopes(now, shots)) return none;
+    if (!(steps.miss < kSlow * before)) {
+      const Found found = find_slopes(now, options.progress, shots);
+      if (found == Found::interrupted) return Failure::interrupted();
+      if (found == Found::not_all) return none;
+    }
     aim(now, steps, shots);
     before = steps.miss;
     PlanProblem next = PlanProblem::follow(setting, plan, now.values, shots);
