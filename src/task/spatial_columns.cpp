@@ -38,6 +38,7 @@ std::unordered_set<std::string> written_besides(const screw::Tree& tree, const s
     add(acceleration_names(joint.name, joint.type));
     add(torque_names(joint.name, joint.type));
   }
+  names.insert("clearance");  // of a plan
   for (const Point& point : points) {
     for (const char* quantity : {".x", ".y", ".vx", ".vy", ".ax", ".ay"}) names.insert(point.name + quantity);
   }
