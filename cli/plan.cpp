@@ -44,10 +44,14 @@ class Plan final : public Verb {
            "    - {type: torque, sigma: 20}\n"
            "A task may also have start, limits, contacts, obstacles, collision, payload and guess: docs/formats.md.\n"
            "The dynamics hold at every knot, the collocation between them. Every plan is rolled out open loop by an\n"
-           "independent integrator at a tenth of the step; how far that misses each goal is told and stored.\n"
+           "independent integrator at a tenth of the step; how far that misses each goal is told and stored. Where it\n"
+           "misses by more than --refine, the motion next to the plan is found that it follows: the steps of that are\n"
+           "those of the roll-out itself, and no longer of the collocation.\n"
            "--out has q v a tau of every joint at all knots, and name.fx .fy .fz of contacts; --motion has the same "
            "of\n"
-           "the roll-out. No plan: exit 1, with the constraints that cannot be met, when and by how much.\n";
+           "the roll-out. No plan: exit 1, with the constraints that cannot be met, or are not where the search ends "
+           "from\n"
+           "this start and a few others: which, when and by how much.\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("--guess", guess_, "start from this motion: an earlier plan, or any table with all q")
@@ -65,7 +69,8 @@ class Plan final : public Verb {
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--refine", refine_,
-                   "a roll-out that misses a goal by more has its steps corrected (rad or m); 0: never")
+                   "where the roll-out misses a goal by more (rad or m), the motion next to the plan is found that it "
+                   "follows; 0: never")
         ->type_name("MISS")
         ->capture_default_str();
     app.add_option("--motion", motion_, "write the rolled-out motion")->type_name("FILE.csv");
@@ -125,6 +130,7 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
   summary.add("unknowns", s.variables, "unknowns");
   summary.add("converged", s.solver.converged(), "converged");
   summary.add("iterations", s.solver.iterations, "iterations");
+  if (!s.starts.empty()) summary.add("start", s.starts.back(), "start that led to it");
   summary.add("cost", s.solver.cost, "cost");
   summary.add("violation_max", s.solver.violation, "largest violation");
   summary.add("solve_s", s.solve_s, "time to solve", "s");
@@ -159,6 +165,7 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
                          std::isfinite(m.roll_out) ? fmt::format("{:.3g}", m.roll_out) : "-", m.unit);
   }
   summary.add("misses", misses, "");
+  summary.add("warnings", s.warnings, "").add("starts", s.starts, "");
   summary.add("torques", s.torques, "").add("torque_peak", s.torque_peak, "").add("torque_square", s.torque_square, "");
   if (!s.torques.empty()) block += "\ntorques                    peak   integral of the square\n";
   for (std::size_t i = 0; i < s.torques.size(); ++i) {

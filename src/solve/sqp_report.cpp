@@ -90,7 +90,7 @@ SqpReport SqpSearch::report(SqpStatus status) const {
           fmt::format("converged in {} iterations: cost {:.6g}, violation {:.2g}", iteration_, r.cost, r.violation);
       break;
     case SqpStatus::infeasible:
-      r.message = "not all constraints can hold; the least violation found leaves " + worst;
+      r.message = "the violation is at a local minimum, which leaves " + worst;
       break;
     case SqpStatus::max_iterations:
       r.message = fmt::format("not converged in {} iterations", iteration_) + (worst.empty() ? "" : "; " + worst);

@@ -1,6 +1,7 @@
 #include "kinegraph/task/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "kinegraph/task/plan_hints.hpp"
 #include "kinegraph/task/plan_limits.hpp"
 #include "kinegraph/task/plan_roll_out.hpp"
+#include "kinegraph/task/plan_starts.hpp"
 #include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
@@ -52,22 +54,44 @@ SqpOptions solver_options(const PlanOptions& options, bool far) {
 /// Of what must hold.
 double sigma(const PlanOptions& options) { return options.soft > 0 ? options.soft : 1; }
 
-/// Which constraint, when, by how much: the worst few.
-Failure no_plan(const PlanProblem& problem, const SqpReport& report) {
+/// How the search ended, in a sentence.
+std::string ending(const SqpReport& report, const PlanOptions& options) {
+  switch (report.status) {
+    case SqpStatus::infeasible:
+      return fmt::format("in {} iterations the violation came to a local minimum, {:.3g}", report.iterations,
+                         report.violation);
+    case SqpStatus::max_iterations:
+      return fmt::format("not converged in {} iterations, violation {:.3g}{}", report.iterations, report.violation,
+                         options.soft > 0 ? "; allow more (--max-iterations), or a larger sigma (--soft)" : "");
+    case SqpStatus::stuck:
+      return fmt::format("after {} iterations no step improves the motion, violation {:.3g}", report.iterations,
+                         report.violation);
+    default:
+      return report.message.empty() ? name(report.status) : report.message;
+  }
+}
+
+/// Which constraint, when, by how much: the worst few. A search from some starts proves nothing of others.
+Failure no_plan(const PlanProblem& problem, const PlanOptions& options, const SqpReport& report,
+                const std::vector<std::string>& tried) {
   if (report.status == SqpStatus::interrupted) return Failure::interrupted();
   Failure failure{Failure::Kind::no_answer, {}};
   const auto say = [&](std::string text) { failure.diagnostics.push_back({Severity::error, {}, std::move(text)}); };
-  say(fmt::format("no plan: {} after {} iterations, violation {:.3g}",
-                  report.message.empty() ? name(report.status) : report.message, report.iterations, report.violation));
+  say("no plan: " + ending(report, options));
   for (std::string& hint : hints(problem)) say(std::move(hint));
   constexpr std::size_t most = 5;
   for (std::size_t i = 0; i < std::min(most, report.violations.size()); ++i) {
     const Violation& v = report.violations[i];
     const std::string when = v.step == kNoStep ? "" : fmt::format(" at t = {:.4g} s", problem.time(v.step));
-    say(fmt::format("{}: {}{}: off by {:.4g}", report.status == SqpStatus::infeasible ? "cannot be met" : "not met",
-                    v.name, when, v.amount));
+    say(fmt::format("not met: {}{}: off by {:.4g}", v.name, when, v.amount));
   }
   if (report.violations.size() > most) say(fmt::format("and {} more such", report.violations.size() - most));
+  if (options.soft > 0 || report.status == SqpStatus::not_finite) return failure;
+  say(
+      fmt::format("that is where the search ends from {}{}, no proof that there is no plan: another start may find one "
+                  "(--guess FILE.csv, or guess in the task)",
+                  options.guess ? "this guess" : "this start",
+                  tried.empty() ? "" : fmt::format(" and others ({})", fmt::join(tried, ", "))));
   return failure;
 }
 
@@ -134,9 +158,10 @@ void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSu
                            : finest         ? "take more steps"
                                             : "take more steps, or collocation: hermite-simpson";
   summary.warnings.push_back(
-      fmt::format("rolled out open loop, {} misses goal {} by {:.3g} {} at {:.4g} s: single steps miss by up to {:.2g} "
+      fmt::format("rolled out open loop, {} misses {}{} by {:.3g} {} at {:.4g} s: single steps miss by up to {:.2g} "
                   "rad or m, which an open loop lets grow; {}, or follow the plan with feedback",
-                  worst->what, worst->goal, worst->roll_out, worst->unit, worst->time, summary.step_miss, mend));
+                  worst->what, worst->goal.starts_with("goal at ") ? "" : "goal ", worst->goal, worst->roll_out,
+                  worst->unit, worst->time, summary.step_miss, mend));
 }
 
 }  // namespace
@@ -147,6 +172,7 @@ Result<Planner> Planner::make(const Model& model, const PlanTask& task, const Pl
   if (auto beyond = impossible_goals(*setting); beyond && options.soft == 0) return *std::move(beyond);
   Planner planner;
   planner.options_ = options;
+  planner.model_ = std::make_shared<const Model>(model);
   planner.problem_ = std::make_unique<PlanProblem>(
       PlanProblem::make(std::make_shared<const PlanSetting>(*std::move(setting)), sigma(options)));
   planner.asked_ = planner.problem_->setting;
@@ -157,19 +183,36 @@ Result<Planner> Planner::make(const Model& model, const PlanTask& task, const Pl
   return planner;
 }
 
+/// The first round looks further where its start leads nowhere.
+Result<SqpReport> Planner::search(int round, bool warm) {
+  const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
+  SqpOptions solver = solver_options(options_, far);
+  if (round > 1) solver.barrier = kNearBarrier;
+  Result<SqpReport> report = solver_->solve(problem_->values, solver, warm || round > 1);
+  tried_.clear();
+  if (!report || report->converged() || report->status == SqpStatus::interrupted) return report;
+  if (report->status == SqpStatus::not_finite || round > 1 || options_.soft > 0) return report;
+  const Values end = problem_->values;
+  Result<OtherStarts> others = try_other_starts(*model_, options_, solver, *problem_, *solver_);
+  if (!others) return others.failure();
+  tried_ = std::move(others->tried);
+  if (others->found) return *others->found;
+  problem_->values = end;
+  return report;
+}
+
 Result<PlanResult> Planner::solve(bool warm) {
   const Clock::time_point start = Clock::now();
   PlanResult result;
   std::vector<double> kept;
+  std::vector<std::string> starts;
   for (int round = 1;; ++round) {
-    const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
-    SqpOptions solver = solver_options(options_, far);
-    if (round > 1) solver.barrier = kNearBarrier;
-    const Result<SqpReport> report = solver_->solve(problem_->values, solver, warm || round > 1);
+    const Result<SqpReport> report = search(round, warm);
     if (!report) return report.failure();
     if (report->status == SqpStatus::interrupted) return Failure::interrupted();
+    if (round == 1) starts = tried_;
     if (!report->converged()) {
-      if (round == 1) return no_plan(*problem_, *report);
+      if (round == 1) return no_plan(*problem_, options_, *report, starts);
       // limits that were drawn in cannot be met: the plan before is the answer
       std::copy(kept.begin(), kept.end(), problem_->values.buffer().begin());
       break;
@@ -177,6 +220,7 @@ Result<PlanResult> Planner::solve(bool warm) {
     result = {};
     result.summary.solver = *report;
     result.summary.rounds = round;
+    result.summary.starts = starts;
     tell_limits(*problem_, *asked_, between_knots(*problem_, kBetween), result.summary);
     kept.assign(problem_->values.buffer().begin(), problem_->values.buffer().end());
     if (options_.soft > 0 || round == kMostRounds) break;

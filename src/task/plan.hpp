@@ -64,7 +64,9 @@ struct PlanSummary {
   double duration = 0;             ///< s, of the whole motion
   std::vector<PhaseFound> phases;  ///< of unknown duration
   int rounds = 1;                  ///< solved again with tighter limits, until they hold between the knots too
-  int corrections = 0;             ///< shots until the roll-out followed (PlanOptions::refine)
+  std::vector<std::string>
+      starts;           ///< those tried after the first led nowhere ("fewer steps first"); the last found it
+  int corrections = 0;  ///< shots until the roll-out followed (PlanOptions::refine)
   std::vector<GoalMiss> misses;
   double miss_max = 0;  ///< of the roll-out: rad or m, at rest rates are not counted
   /// rad or m, of single steps that start where the plan does: what the open loop lets grow. Found where goals are
@@ -88,7 +90,8 @@ struct PlanResult {
   PlanSummary summary;
 };
 
-/// A motion with its torques that does what the task asks. No answer: names what cannot be met, when and by how much.
+/// A motion with its torques that does what the task asks. No answer: names what cannot be met, or what is not met
+/// where the search ended from this start and a few others, when and by how much.
 Result<PlanResult> plan(const Model& model, const PlanTask& task, const PlanOptions& options = {});
 
 /// The same again and again: keeps the graph and the multipliers, so that a plan from another start follows quickly.
@@ -96,16 +99,21 @@ class Planner {
  public:
   static Result<Planner> make(const Model& model, const PlanTask& task, const PlanOptions& options);
   Result<PlanResult> plan();
-  /// From another state; starts from the last plan.
+  /// From another state; starts from the last plan: from the solution of problem(), not from its followed motion.
   Result<PlanResult> replan(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  /// What was solved, with its solution. The motion that a roll-out follows next to it (PlanOptions::refine) is in the
+  /// PlanResult alone; re-planning goes on from the solution, which its multipliers belong to.
   const build::PlanProblem& problem() const { return *problem_; }
 
  private:
   Planner() = default;
   Result<PlanResult> solve(bool warm);
+  Result<SqpReport> search(int round, bool warm);
   bool rebuild(std::shared_ptr<const build::PlanSetting> setting);
 
   PlanOptions options_;
+  std::shared_ptr<const Model> model_;               // for other starts
+  std::vector<std::string> tried_;                   // starts of the last search, beside the first
   std::shared_ptr<const build::PlanSetting> asked_;  // as the task says; that of the problem may be drawn in
   std::unique_ptr<build::PlanProblem> problem_;      // stays where it is: the solver looks at its graph
   std::unique_ptr<Sqp> solver_;

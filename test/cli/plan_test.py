@@ -122,7 +122,7 @@ class Plan(Cli):
         def run():
             result = self.run_program("plan", "task.yaml")
             self.assertEqual(result.status, 1)
-            self.assertRegex(result.err, r"cannot be met: (limit: shoulder.tau|there: ).* at t = .* s: off by ")
+            self.assertRegex(result.err, r"not met: (limit: shoulder.tau|there: ).* at t = .* s: off by ")
             self.assertRegex(result.err, r"to stand still at t = .* s takes .* N m of shoulder.tau, its limit is 2 N m")
 
         self.assertLess(self.seconds(run), 5)
