@@ -15,6 +15,7 @@
 #include "kinegraph/io/text_file.hpp"
 #include "kinegraph/io/xml_tree.hpp"
 #include "kinegraph/model/loops.hpp"
+#include "kinegraph/model/setting_quantity.hpp"
 
 namespace kinegraph::cli {
 
@@ -174,6 +175,21 @@ void CommonOptions::check_effect(OptionReader& reader, const Model& read) const 
   }
 }
 
+/// Units of values that --set says, as model files have them checked.
+void CommonOptions::check_units(OptionReader& reader, const Model& read,
+                                const std::vector<FileSetting>& of_files) const {
+  for (const std::string& text : set) {
+    const std::string name = text.substr(0, text.find('='));
+    if (text.starts_with('@') || name.size() == text.size()) continue;
+    const std::string wrong = wrong_unit(text.substr(name.size() + 1), quantity_of_setting(read, name));
+    if (!wrong.empty()) reader.fault("set " + name, wrong);
+  }
+  for (const FileSetting& setting : of_files) {
+    const std::string wrong = wrong_unit(setting.text, quantity_of_setting(read, setting.name));
+    if (!wrong.empty()) reader.fault({Severity::error, setting.where, fmt::format("{}: {}", setting.name, wrong)});
+  }
+}
+
 /// What --set says; the values of files, where these are, in `of_files` too.
 Settings CommonOptions::read_settings(OptionReader& reader, std::vector<FileSetting>& of_files) const {
   Settings settings;
@@ -243,6 +259,7 @@ Result<Model> CommonOptions::apply_settings(OptionReader& reader, const Model& r
     if (!told) warn(to_string(warning));
   }
   check_effect(reader, read);
+  check_units(reader, read, of_files);
   if (!reader.ok()) return reader.failure();
   if (settings.empty()) return read;
   Result<Model> changed = read.with(settings);

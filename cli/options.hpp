@@ -60,6 +60,7 @@ struct CommonOptions {
                                const std::vector<FileSetting>& of_files) const;
   void check_effect(OptionReader& reader, const Model& read) const;
   Settings read_settings(OptionReader& reader, std::vector<FileSetting>& of_files) const;
+  void check_units(OptionReader& reader, const Model& read, const std::vector<FileSetting>& of_files) const;
 };
 
 }  // namespace kinegraph::cli

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/units.hpp"
 #include "kinegraph/ensemble/extract.hpp"
 #include "kinegraph/io/task_file.hpp"
+#include "kinegraph/model/setting_quantity.hpp"
 #include "progress_bar.hpp"
 #include "sweep_cases.hpp"
 
@@ -242,6 +245,7 @@ class StudyChecker {
       }
       return;
     }
+    check_units(*read);
     for (const TaskName& name : names) {
       if (!seen.insert(name.text).second) {
         error(name.where, quote(name.text) + " is set twice");
@@ -255,12 +259,67 @@ class StudyChecker {
     }
   }
 
+  /// As --set and model files have them checked.
+  void check_units(const Model& read) {
+    const auto check = [&](const std::string& name, const std::string& text, const Location& where) {
+      const std::string wrong = wrong_unit(text, quantity_of_setting(read, name));
+      if (!wrong.empty()) error(where, fmt::format("{}: {}", name, wrong));
+    };
+    for (const ensemble::FixedOption& option : study_.options) {
+      for (const TaskName& value : option.values) {
+        const std::size_t equals = value.text.find('=');
+        if (option.name.text != "set" || value.text.starts_with('@') || equals == std::string::npos) continue;
+        check(value.text.substr(0, equals), value.text.substr(equals + 1), value.where);
+      }
+    }
+    for (const ensemble::Varied& varied : study_.vary) {
+      for (std::size_t i = 0; !varied.option && i < varied.texts.size(); ++i) {
+        check(varied.name.text, varied.texts[i].text, varied.texts[i].where);
+      }
+    }
+  }
+
   const Study& study_;
   std::vector<OptionShape> shapes_;
   std::vector<ensemble::FixedOption> sound_;
   bool model_read_ = false;
   std::vector<Diagnostic> faults_;
 };
+
+/// Words of varied options that the verb refuses whatever the others are: with the first values of these, and with the
+/// last. A case is begun for each and stopped where it starts to compute.
+std::vector<Diagnostic> faults_of_words(const Study& study, const std::vector<OptionShape>& shapes) {
+  constexpr std::size_t kMost = 100;  // words of one option; who has more does not type them
+  std::vector<Diagnostic> faults;
+  for (std::size_t v = 0; v < study.vary.size(); ++v) {
+    const auto* list = std::get_if<ensemble::Choices>(&study.vary[v].values);
+    if (!study.vary[v].option || !list || list->texts.size() != study.vary[v].texts.size()) continue;
+    for (std::size_t i = 0; i < std::min(kMost, list->texts.size()); ++i) {
+      Study one = study;
+      one.vary.erase(one.vary.begin() + static_cast<std::ptrdiff_t>(v));
+      one.options.push_back({study.vary[v].name, {{list->texts[i], study.vary[v].texts[i].where}}});
+      SweepCases cases(one, shapes);
+      std::optional<Diagnostic> refused;
+      for (const std::uint64_t number : {std::uint64_t{0}, cases.design().cases() - 1}) {
+        Embedding found;
+        found.stopped = [] { return true; };
+        Failure failure;
+        const bool ran = cases.run(number, found, failure).ok();
+        refused.reset();
+        for (Diagnostic& fault : failure.diagnostics) {
+          const bool of_it = ran && failure.kind == Failure::Kind::bad_input &&
+                             fault.message.starts_with(one.options.back().name.text + ":") && fault.where.line == 0;
+          if (!of_it || refused) continue;
+          fault.where = study.vary[v].texts[i].where;
+          refused = fault;
+        }
+        if (!refused) break;
+      }
+      if (refused) faults.push_back(*refused);
+    }
+  }
+  return faults;
+}
 
 /// What the first case's failure tells of the study.
 Failure blame(const Study& study, Failure failure) {
@@ -287,6 +346,8 @@ Probe probe(SweepCases& cases, const Study& study) {
   std::set<std::uint64_t> tried;
   Failure first;
   bool all_bad = true;
+  const std::vector<Diagnostic> words = faults_of_words(study, options_of(*find_verb(study.verb.text)));
+  result.failure.diagnostics = words;
   for (const std::uint64_t number : {std::uint64_t{0}, n / 2, n - 1, n / 4, n - 1 - n / 4}) {
     if (!tried.insert(number).second) continue;
     Embedding found;
@@ -308,6 +369,7 @@ Probe probe(SweepCases& cases, const Study& study) {
   if (all_bad) {
     result.failure = blame(study, std::move(first));
     std::vector<Diagnostic>& faults = result.failure.diagnostics;
+    if (!words.empty()) faults = words;  // of which the cases have failed
     Study rest = study;
     const auto refuses = [&](const ensemble::FixedOption& option) {
       return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_of(fault, option); });

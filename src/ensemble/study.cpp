@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace kinegraph::ensemble {
@@ -90,6 +91,12 @@ std::vector<std::string> Study::content() const {
 const char* to_string(Study::Joint design) {
   static const char* const names[] = {"random", "latin-hypercube", "sobol"};
   return names[static_cast<int>(design)];
+}
+
+bool is_number(const std::string& text) {
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
 }  // namespace kinegraph::ensemble

@@ -19,7 +19,7 @@ struct Grid {
   double at(std::uint64_t i) const;
 };
 
-/// Values as they are written in the study: "1ms", "rk4".
+/// Values as they are given to the verb: "rk4", and numbers in SI: "0.001" of 1ms.
 struct Choices {
   std::vector<std::string> texts;
 };
@@ -41,6 +41,7 @@ struct Varied {
   TaskName name;        ///< a number of the model as --set takes it; with two dashes an option of the verb
   bool option = false;  ///< the latter; the name is kept without dashes
   std::variant<Grid, Choices, Distribution> values;
+  std::vector<TaskName> texts = {};  ///< its numbers or words as the study has them; of a list one for each
 
   const Distribution* distribution() const { return std::get_if<Distribution>(&values); }
   std::string written() const { return (option ? "--" : "") + name.text; }  ///< as in the study
@@ -76,5 +77,8 @@ struct Study {
 };
 
 const char* to_string(Study::Joint design);
+
+/// Whether a text is a number without a unit.
+bool is_number(const std::string& text);
 
 }  // namespace kinegraph::ensemble

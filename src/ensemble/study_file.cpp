@@ -163,8 +163,16 @@ class StudyReader {
       varied.name = {varied.option ? key->text.substr(2) : key->text, key->where};
       if (value->kind == Kind::list) {
         varied.values = choices(key->text, *value, varied.option);
+        for (const YamlNode* item : value->items) {
+          if (item->kind == Kind::text) varied.texts.push_back({item->text, item->where});
+        }
       } else if (value->kind == Kind::map) {
         read_values(TaskFields(study_sections()[2], *value, faults_), varied);
+        for (const auto& [part, number] : value->keys) {
+          constexpr std::string_view kOther[] = {"count", "spacing", "distribution"};
+          const bool other = std::find(std::begin(kOther), std::end(kOther), part->text) != std::end(kOther);
+          if (number->kind == Kind::text && !other) varied.texts.push_back({number->text, number->where});
+        }
       } else {
         error(value->where,
               fmt::format("{}: expected a list [a, b, …] or a map such as {{from: 0, to: 1, count: 11}} or "
@@ -179,19 +187,27 @@ class StudyReader {
 
   Choices choices(const std::string& name, const YamlNode& node, bool any_text) {
     Choices made;
+    std::vector<Result<double>> numbers;
     if (node.items.empty()) error(node.where, fmt::format("{}: the list is empty", shown(name)));
     for (const YamlNode* item : node.items) {
       if (item->kind != Kind::text) {
         error(item->where, fmt::format("{}: expected a value, found {}", shown(name), describe(*item)));
         continue;
       }
-      if (!any_text) {
-        const Result<double> number = parse_number(item->text, item->where);
-        for (std::size_t i = 0; !number && i < number.failure().diagnostics.size(); ++i) {
-          faults_.push_back(number.failure().diagnostics[i]);
-        }
+      const Result<double> number = parse_number(item->text, item->where);
+      for (std::size_t i = 0; !any_text && !number && i < number.failure().diagnostics.size(); ++i) {
+        faults_.push_back(number.failure().diagnostics[i]);
       }
       made.texts.push_back(item->text);
+      numbers.push_back(number);
+    }
+    // Numbers with units are told in SI, as those of grids are; plain ones keep their digits. Words are words, though
+    // one may be a number, too ("e").
+    const bool all_numbers = std::all_of(numbers.begin(), numbers.end(), [](const auto& n) { return n.ok(); });
+    const auto is_word = [](const std::string& text) { return text.find_first_of("0123456789") == std::string::npos; };
+    for (std::size_t i = 0; all_numbers && i < numbers.size(); ++i) {
+      if (!is_number(made.texts[i]) && !(any_text && is_word(made.texts[i])))
+        made.texts[i] = fmt::format("{}", *numbers[i]);
     }
     return made;
   }

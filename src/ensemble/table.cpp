@@ -3,16 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace kinegraph::ensemble {
 namespace {
-
-bool is_number(const std::string& text) {
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size();
-}
 
 Column::Kind kind_of(const Varied& varied) {
   const auto* choices = std::get_if<Choices>(&varied.values);

@@ -58,7 +58,7 @@ class SettingsParser {
     if (const auto [first, fresh] = lines_of_.emplace(name, where.line); !fresh) {
       return fault(where, fmt::format("{} is given twice, first in line {}", quote(name), first->second));
     }
-    settings_.push_back({std::string(name), *value, where, {}});
+    settings_.push_back({std::string(name), *value, where, {}, std::string(text)});
   }
 
   void fault(Location where, std::string message) {

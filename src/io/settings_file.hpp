@@ -12,8 +12,9 @@ namespace kinegraph {
 struct FileSetting {
   std::string name;
   double value = 0;
-  Location where;       ///< of the name
-  std::string comment;  ///< when written: behind the value
+  Location where;         ///< of the name
+  std::string comment;    ///< when written: behind the value
+  std::string text = {};  ///< when read: the value as it is written
 };
 
 /// Reads lines `name = value`, values as everywhere with units and formulas. Empty lines and what follows a # are

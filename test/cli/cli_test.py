@@ -91,6 +91,12 @@ class Options(Cli):
         self.bad("error: set: expected name=value, found 'L'", "check", "fourbar.yaml", "--set", "L")
         self.bad("error: set L: expected a number, found the name 'b'", "check", "fourbar.yaml", "--set", "L=b")
         self.bad("error: set: 'L' is given twice", "check", "fourbar.yaml", "--set", "L=1", "--set", "L=2")
+        self.bad("error: set theta.q: expected an angle (rad, deg, mrad, rev), found the unit of a mass: '2kg'\n"
+                 "error: set crank.mass: expected a mass (kg, g), found the unit of a length: '2mm'",
+                 "check", "fourbar.yaml", "--set", "theta.q=2kg", "--set", "crank.mass=2mm")
+        self.write("some.set", "theta.v = 1rpm\ntheta.q = 1s\n")
+        self.bad("some.set:2:1: error: theta.q: expected an angle (rad, deg, mrad, rev), found the unit of a time: '1s'",
+                 "check", "fourbar.yaml", "--set", "@some.set")
 
     def test_moves(self):
         def move(message, text):

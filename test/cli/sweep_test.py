@@ -156,6 +156,15 @@ class Sweeps(SweepCase):
             self.assertEqual(file.read(), one)
         self.assertEqual(sorted(name for name in os.listdir(self.folder) if "study" in name), ["study.h5", "study.yaml"])
 
+    def test_lists_of_numbers_with_units_are_told_in_si(self):
+        self.write("study.yaml", "verb: simulate\nmodel: fourbar.yaml\noptions: {time: 10ms}\nvary:\n  L: [1000mm, 1.001, 1]\n"
+                   "  --step: [1ms, 500us]\n  --integrator: [trapezoidal, hermite-simpson]\noutputs: [steps]\n")
+        self.good("sweep", "study.yaml", "--out", "study.csv")
+        rows = self.rows()
+        self.assertEqual(sorted({row["L"] for row in rows}), ["1", "1.001"])
+        self.assertEqual({row["--step"]: row["steps"] for row in rows}, {"0.001": "10", "0.0005": "20"})
+        self.assertEqual({row["--integrator"] for row in rows}, {"trapezoidal", "hermite-simpson"})
+
     def test_a_failing_case_is_a_row(self):
         self.write("reach.yaml", STUDY.replace("samples: 40\n", "").replace("design: latin-hypercube\n", "")
                    .replace("{distribution: normal, mean: 1, sd: 5mm}", "[1, -1, 9]")
@@ -233,6 +242,18 @@ class SweepFaults(SweepCase):
     def test_outputs_of_what_is_faulty_are_not_called_unknown(self):
         self.refused("verb: kinematics\nmodel: fourbar.yaml\noptions: {mvoe: 'theta.q=0:90deg'}\nvary: {L: [1, 1.1]}\noutputs: [moved]\n",
                      "bad.yaml:3:11: error: unknown option 'mvoe' of kinematics; did you mean 'move'?")
+
+    def test_every_word_of_an_option_is_asked_before_the_start(self):
+        self.refused(STUDY.replace("hermite-simpson]", "foo, hermite-simpson]").replace("energy_drift", "energy_drfit"),
+                     "bad.yaml:9:31: error: integrator: must be one of euler, trapezoidal, hermite-simpson, is 'foo'",
+                     "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?")
+
+    def test_units_of_another_quantity(self):
+        self.refused(STUDY.replace("step: 1ms", "step: 1ms, set: {theta.v: 3mm}").replace("low: 3.9", "low: 3.9mm")
+                     .replace("  --integrator", "  theta.q: [1, 2kg]\n  --integrator"),
+                     "bad.yaml:3:40: error: theta.v: expected an angular velocity (rad/s, mrad/s, deg/s, rpm), found the unit of a length: '3mm'",
+                     "bad.yaml:8:45: error: rocker.mass: expected a mass (kg, g), found the unit of a length: '3.9mm'",
+                     "bad.yaml:9:16: error: theta.q: expected an angle (rad, deg, mrad, rev), found the unit of a mass: '2kg'")
 
     def test_outputs_that_do_not_exist(self):
         self.refused(STUDY.replace("energy_drift", "energy_drfit").replace("theta.v.last", "theta.w.last"),
