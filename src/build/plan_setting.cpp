@@ -54,6 +54,7 @@ class SettingMaker {
     for (const TaskGoal& goal : task_.goals) check_goal(goal);
     for (const TaskPath& path : task_.paths) check_frame(path.frame);
     objectives();
+    must_have_motors();
     if (!faults_.empty()) return Failure{Failure::Kind::bad_input, std::move(faults_)};
     return setting;
   }
@@ -109,6 +110,15 @@ class SettingMaker {
     for (const screw::Coordinate& c : setting_->tree->coordinates()) {
       if (c.type != JointType::floating && !c.passive) setting_->motors.push_back(c.v);
     }
+  }
+
+  /// Without one the start decides all that follows, if times are given.
+  void must_have_motors() {
+    const bool asks = std::any_of(task_.goals.begin(), task_.goals.end(),
+                                  [](const TaskGoal& goal) { return goal.sigma == 0 && goal.time > 0; });
+    if (!asks || !setting_->motors.empty() || !setting_->phases.empty()) return;
+    fault(task_.passive.empty() ? task_.model.where : task_.passive.back().where,
+          "no joint has a motor: nothing can be done to meet the goals (simulate shows how it moves by itself)");
   }
 
   void phases() {

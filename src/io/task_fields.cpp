@@ -81,6 +81,16 @@ std::string_view quantity_of_task(std::string_view key) {
   for (const char* length : {"radius", "length", "ground"}) {
     if (key == length) return "length";
   }
+  for (const char* length : {"margin", "swing"}) {
+    if (key == length) return "length";
+  }
+  for (const char* angle : {"rpy", "base_rpy"}) {
+    if (key == angle) return "angle";
+  }
+  // of a joint that turns or slides: which, the robot knows
+  if (key == "joints" || key.starts_with("joints ")) return "angle or length";
+  if (key == "velocity" || key.starts_with("rates ")) return "angular velocity or velocity";
+  if (key == "torque") return "torque or force";
   return key == "mass" ? "mass" : "";
 }
 

@@ -123,6 +123,22 @@ TEST(TaskFile, RefusesUnitsOfOtherQuantities) {
             "t.yaml:4:16: error: time: expected a time (s, ms, us, min, h), found the unit of a length: '1 m'");
 }
 
+TEST(TaskFile, RefusesUnitsThatNoJointHas) {
+  const Result<PlanTask> task = parse_task(
+      "model: arm.urdf\nhorizon: 2\nsteps: 20\nstart: {joints: {a: 2kg, b: 180mm, c: 5deg}, rates: {a: 1m}}\n"
+      "limits: [{joint: a, velocity: 3deg, torque: 4Nm}, {joint: b, velocity: 1m/s, torque: 1rad}]\n",
+      "t.yaml");
+  ASSERT_FALSE(task);
+  const std::string all = task.failure().to_string();
+  EXPECT_EQ(task.failure().diagnostics.size(), 4u) << all;
+  for (const char* expected :
+       {"t.yaml:4:21: error: joints a: expected an angle or length (", "t.yaml:4:57: error: rates a: expected an ",
+        "t.yaml:5:31: error: velocity: expected an angular velocity or velocity (",
+        "found the unit of an angle: '3deg'", "torque: expected a torque or force ("}) {
+    EXPECT_NE(all.find(expected), std::string::npos) << expected << "\n in \n" << all;
+  }
+}
+
 TEST(TaskFile, RefusesWhatIsNoTask) {
   EXPECT_FALSE(parse_task("", "t.yaml"));
   EXPECT_FALSE(parse_task("[1, 2]", "t.yaml"));

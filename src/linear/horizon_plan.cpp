@@ -1,6 +1,8 @@
 #include "kinegraph/linear/horizon_plan.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace kinegraph::linear {
@@ -164,6 +166,9 @@ void HorizonPlan::place_terms() {
     node.terms.reserve(entries_of[i].size());
     for (int e : entries_of[i]) {
       const auto [low, high] = std::minmax(local[entries_[e].row], local[entries_[e].column]);
+      if (high > std::numeric_limits<std::uint16_t>::max()) {  // the front would take 32 GB
+        throw std::length_error("HorizonPlan: more than 65536 unknowns in one step");
+      }
       node.terms.push_back({e, static_cast<std::uint16_t>(high), static_cast<std::uint16_t>(low)});
     }
     for (int c : node.children) {

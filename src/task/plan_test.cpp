@@ -209,6 +209,17 @@ TEST(Plan, RefusesNamesAndTimesThatAreNotThere) {
   EXPECT_NE(why.find("time: must be a multiple of the step 0.05 s, is 0.33; nearest 0.35"), std::string::npos) << why;
 }
 
+TEST(Plan, WithoutAMotorThereIsNothingToPlan) {
+  PlanTask task = push(1, 20, Collocation::trapezoidal);
+  task.passive = {{"pole", {}}, {"cart", {"t.yaml", 4, 17}}};
+  const Result<PlanResult> plan = task::plan(cart_pole(), task);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.failure().exit_status(), 2);
+  EXPECT_EQ(plan.failure().to_string(),
+            "t.yaml:4:17: error: no joint has a motor: nothing can be done to meet the goals (simulate shows how it "
+            "moves by itself)");
+}
+
 TEST(Plan, AnotherStartFollowsFromTheLastPlan) {
   Result<Planner> planner = Planner::make(cart_pole(), swing_up(), {});
   ASSERT_TRUE(planner);
