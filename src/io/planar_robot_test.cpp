@@ -339,7 +339,8 @@ coordinate_dampers: [{coordinate: theta, damping: 0.5}]
             "m.yaml:16:47: error: load 'still' has no counterpart in a spatial model\n"
             "m.yaml:17:11: error: torque 'twist' has no counterpart in a spatial model\n"
             "m.yaml:18:11: error: driver 'pull' has no counterpart in a spatial model\n"
-            "m.yaml:21:5: error: joint friction 'A': stribeck, quadratic, load_friction needs --formulation maximal");
+            "m.yaml:21:5: error: joint friction 'A': stribeck, quadratic, load_friction needs --formulation maximal of "
+            "simulate");
 }
 
 TEST(PlanarRobot, FrictionOfJointsThatScrewHas) {

@@ -107,9 +107,9 @@ TEST(YamlFriction, WhatNaturalCoordinatesLackIsNamed) {
   ASSERT_FALSE(lacking);
   EXPECT_EQ(lacking.failure().exit_status(), 2);
   EXPECT_EQ(lacking.failure().to_string(),
-            "m.yaml:15:18: error: joint friction 'A' needs --formulation maximal or screw\n"
-            "m.yaml:15:38: error: joint friction 'Q' needs --formulation maximal\n"
-            "m.yaml:14:10: error: motor 'theta': inertia needs --formulation maximal or screw");
+            "m.yaml:15:18: error: joint friction 'A' needs --formulation screw, or maximal of simulate\n"
+            "m.yaml:15:38: error: joint friction 'Q' needs --formulation maximal of simulate\n"
+            "m.yaml:14:10: error: motor 'theta': inertia needs --formulation screw, or maximal of simulate");
 }
 
 TEST(YamlFriction, WhatJointCoordinatesLackIsNamed) {
@@ -121,7 +121,7 @@ TEST(YamlFriction, WhatJointCoordinatesLackIsNamed) {
   EXPECT_TRUE(screw_friction(robot));
   joint.dynamics[1].quadratic = joint.dynamics[2].quadratic = joint.dynamics[2].stribeck = 1;
   EXPECT_EQ(screw_friction(robot).failure().to_string(),
-            "error: joint 'hip': quadratic, stribeck needs --formulation maximal");
+            "error: joint 'hip': quadratic, stribeck needs --formulation maximal of simulate");
 }
 
 TEST(YamlFriction, FourBar) {

@@ -35,9 +35,9 @@ Result<std::monostate> screw_friction(const Robot& robot) {
       }
     }
     if (lacking.empty()) continue;
-    found.push_back(
-        {Severity::error, joint.where,
-         fmt::format("joint {}: {} needs --formulation maximal", quote(joint.name), fmt::join(lacking, ", "))});
+    found.push_back({Severity::error, joint.where,
+                     fmt::format("joint {}: {} needs --formulation maximal of simulate", quote(joint.name),
+                                 fmt::join(lacking, ", "))});
   }
   return result(std::move(found));
 }
@@ -50,12 +50,13 @@ Result<std::monostate> natural_friction(const Model& model) {
     const bool screw_has_it = beyond_screw(friction.dynamics).empty();
     found.push_back({Severity::error, friction.where,
                      fmt::format("joint friction {} needs --formulation {}", quote(friction.name),
-                                 screw_has_it ? "maximal or screw" : "maximal")});
+                                 screw_has_it ? "screw, or maximal of simulate" : "maximal of simulate")});
   }
   for (const Motor& motor : model.motors) {
     if (motor.inertia == 0) continue;
-    found.push_back({Severity::error, motor.where,
-                     fmt::format("motor {}: inertia needs --formulation maximal or screw", quote(motor.name))});
+    found.push_back(
+        {Severity::error, motor.where,
+         fmt::format("motor {}: inertia needs --formulation screw, or maximal of simulate", quote(motor.name))});
   }
   return result(std::move(found));
 }

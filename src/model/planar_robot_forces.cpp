@@ -84,8 +84,8 @@ class Forces {
       }
       const JointDynamics& own = friction.dynamics;
       if (const auto lacking = beyond_screw(own); !kept_ && !lacking.empty()) {
-        error(friction.where, fmt::format("joint friction {}: {} needs --formulation maximal", quote(friction.name),
-                                          fmt::join(lacking, ", ")));
+        error(friction.where, fmt::format("joint friction {}: {} needs --formulation maximal of simulate",
+                                          quote(friction.name), fmt::join(lacking, ", ")));
       }
       JointDynamics& d = dynamics(robot_.joints[index]);
       d.damping += own.damping;

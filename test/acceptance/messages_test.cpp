@@ -131,7 +131,7 @@ TEST(Moves, LeaveTheReachOfTheMechanism) {
 TEST(JointFriction, OfNaturalCoordinates) {
   const Model model = own_model("fourbar_friction");
   const std::string place = source_file("models/fourbar_friction.yaml").string() + ":37:5: error: ";
-  const std::string text = place + "joint friction 'D' needs --formulation maximal or screw";
+  const std::string text = place + "joint friction 'D' needs --formulation screw, or maximal of simulate";
   expect_failure(task::simulate(model, {}), Failure::Kind::bad_input, 2, text);
   expect_failure(task::make_machine(model, {}), Failure::Kind::bad_input, 2, text);
   Trajectory motion({"theta.q"});
@@ -146,9 +146,9 @@ TEST(JointFriction, OfNaturalCoordinates) {
   EXPECT_TRUE(task::simulate(model, screw));
   const Model stribeck = own_model("fourbar_friction", {{"D.stribeck", 1}});
   expect_failure(task::simulate(stribeck, screw), Failure::Kind::bad_input, 2,
-                 place + "joint friction 'D': stribeck needs --formulation maximal");
+                 place + "joint friction 'D': stribeck needs --formulation maximal of simulate");
   expect_failure(task::simulate(stribeck, {}), Failure::Kind::bad_input, 2,
-                 place + "joint friction 'D' needs --formulation maximal");
+                 place + "joint friction 'D' needs --formulation maximal of simulate");
 }
 
 TEST(JointFriction, OfJointCoordinates) {
@@ -158,7 +158,7 @@ TEST(JointFriction, OfJointCoordinates) {
   const auto model = read->with({{"theta.quadratic", 1}, {"theta.stribeck", 1}});
   ASSERT_TRUE(model) << model.failure().to_string();
   const std::string text =
-      file.string() + ":21:3: error: joint 'theta': stribeck, quadratic needs --formulation maximal";
+      file.string() + ":21:3: error: joint 'theta': stribeck, quadratic needs --formulation maximal of simulate";
   expect_failure(task::simulate(*model, {}), Failure::Kind::bad_input, 2, text);
   expect_failure(task::make_machine(*model, {}), Failure::Kind::bad_input, 2, text);
   Trajectory motion({"theta.q"});
