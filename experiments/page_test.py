@@ -24,8 +24,6 @@ GOOD = """{"name": "good", "skipped": null, "items": [
  {"result": "004 Fig. 8", "kind": "missing", "why": "no data"}]}"""
 SKIPPED = '{"name": "skipped", "skipped": "no reference data", "items": []}'
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would have it ignored
-
 
 class Page(unittest.TestCase):
     def setUp(self):

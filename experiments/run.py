@@ -60,6 +60,7 @@ def outcome_of(status, why, record):
 
 
 RUNNING = set()  # processes, to be ended with this one
+INTERRUPTED = threading.Event()
 
 
 def end(process, how):
@@ -67,8 +68,17 @@ def end(process, how):
         os.kill(process, how)
 
 
+def interrupt(*_):
+    """Ctrl-C. No exception, which could come while a program is being started and leave it running."""
+    INTERRUPTED.set()
+    for process in list(RUNNING):
+        end(process, signal.SIGTERM)
+
+
 def run(program, limit):
-    """One program; its outcome as the page wants it, with the processor time of all its threads."""
+    """One program; its outcome as the page wants it, with the processor time of all its threads. None: interrupted."""
+    if INTERRUPTED.is_set():
+        return None
     name = pathlib.Path(program).name
     record, log = FOLDER / f"{name}.json", FOLDER / f"{name}.log"
     record.unlink(missing_ok=True)
@@ -77,12 +87,12 @@ def run(program, limit):
         try:
             process = subprocess.Popen([program], stdout=out, stderr=subprocess.STDOUT)
             RUNNING.add(process.pid)
+            if INTERRUPTED.is_set():
+                end(process.pid, signal.SIGTERM)
             stop = threading.Timer(limit, end, (process.pid, signal.SIGKILL))
             stop.start()
-            try:
-                _, waited, used = os.wait4(process.pid, 0)
-            finally:  # also where Ctrl-C ends the waiting
-                stop.cancel()
+            _, waited, used = os.wait4(process.pid, 0)
+            stop.cancel()
             RUNNING.discard(process.pid)
             process.returncode = status = os.waitstatus_to_exitcode(waited)
             cpu = used.ru_utime + used.ru_stime
@@ -169,19 +179,18 @@ def main():
     progress = Progress(wanted, alone, options.jobs, kept)
 
     def tell(outcome):
+        if INTERRUPTED.is_set():
+            return
         outcomes[outcome["name"]] = outcome
         progress.tell(outcome)
 
-    pool = concurrent.futures.ThreadPoolExecutor(max(1, options.jobs))
-    try:
+    signal.signal(signal.SIGINT, interrupt)
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
         for future in concurrent.futures.as_completed([pool.submit(run, p, options.limit) for p in wanted]):
             tell(future.result())
-        for program in alone:
-            tell(run(program, options.limit))
-    except KeyboardInterrupt:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in list(RUNNING):
-            end(process, signal.SIGTERM)
+    for program in alone:
+        tell(run(program, options.limit))
+    if INTERRUPTED.is_set():
         print("interrupted: no page is written", file=sys.stderr)
         sys.exit(130)
     runs = [outcomes[name] for name in everything if name in outcomes]
