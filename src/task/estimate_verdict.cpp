@@ -10,7 +10,7 @@
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/base/time_text.hpp"
 #include "kinegraph/task/estimate_fit.hpp"
-#include "kinegraph/task/times.hpp"
+#include "kinegraph/task/reading_checks.hpp"
 
 namespace kinegraph::task {
 namespace {
@@ -18,22 +18,6 @@ namespace {
 constexpr double kImplausible = 10;  // NIS per number
 constexpr double kNothing = 30;      // standard deviations
 constexpr double kUnexplained = 0.1;
-
-/// Units that readings may be in by mistake.
-struct OtherUnit {
-  const char *si, *name;
-  double factor;
-};
-constexpr OtherUnit kOtherUnits[] = {{"rad", "degrees", std::numbers::pi / 180},
-                                     {"rad", "milliradians", 1e-3},
-                                     {"m", "millimetres", 1e-3},
-                                     {"m", "centimetres", 1e-2},
-                                     {"m/s^2", "multiples of g", 9.80665},
-                                     {"N", "kilonewtons", 1e3}};
-
-bool is_in(const std::string& unit, const char* si) {
-  return unit == si || (unit.starts_with(si) && unit.substr(std::string(si).size()) == "/s");
-}
 
 /// The readings with all channels of a unit multiplied; of one sensor (−1: of all). Empty: there are none.
 std::vector<LogReading> in_other_unit(const Model& model, const std::vector<LogReading>& readings,
@@ -52,29 +36,19 @@ std::vector<LogReading> in_other_unit(const Model& model, const std::vector<LogR
   return any ? out : std::vector<LogReading>{};
 }
 
-/// "; those of 'th' would fit in degrees: …", if readings in another unit fit far better.
+/// "; those of 'th' are in degrees, it seems …", if readings in another unit fit far better.
 std::string unit_hint(const Model& model, const std::vector<LogReading>& readings, const Refit& refit, double nis,
                       int worst) {
   constexpr double kFarBetter = 30;
   constexpr std::size_t kEnough = 500;
   const std::vector<LogReading> first(readings.begin(),
                                       readings.begin() + static_cast<long>(std::min(readings.size(), kEnough)));
-  std::string hint;
-  double best = std::min(kImplausible, nis / kFarBetter);
-  for (const OtherUnit& unit : kOtherUnits) {
-    for (const int s : {-1, worst}) {  // all sensors, the worst one
-      if (s >= 0 && model.sensors.size() == 1) continue;
-      const std::vector<LogReading> other = in_other_unit(model, first, unit, s);
-      if (other.empty()) continue;
-      const double with = refit(other);
-      if (!(with < best)) continue;
-      best = with;
-      const std::string whose = s < 0 ? "readings" : "those of " + quote(model.sensors[s].name);
-      hint = fmt::format("; {} are in {}, it seems (then the mean NIS is {:.2g}): SI units are expected, {}", whose,
-                         unit.name, with, unit.si);
-    }
-  }
-  return hint;
+  const auto found = likely_unit(model.sensors, worst, std::min(kImplausible, nis / kFarBetter),
+                                 [&](const OtherUnit& unit, int sensor) {
+                                   const std::vector<LogReading> other = in_other_unit(model, first, unit, sensor);
+                                   return other.empty() ? kInfinity : refit(other);
+                                 });
+  return found ? "; " + found->text(model.sensors, "the mean NIS is") : "";
 }
 
 /// How much the readings of a channel vary: their standard deviation, of an angle at most that of any angle.
@@ -159,52 +133,19 @@ Result<std::monostate> judge_fit(const Model& model, const std::vector<LogReadin
 }
 
 double usual_interval(const std::vector<LogReading>& readings, int sensor) {
-  std::vector<double> times, gaps;
+  std::vector<double> times;
   for (const LogReading& reading : readings) {
     if (reading.measurement.sensor == sensor) times.push_back(reading.measurement.t);
   }
-  std::sort(times.begin(), times.end());
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    if (times[i] - times[i - 1] > kSameTime) gaps.push_back(times[i] - times[i - 1]);
-  }
-  if (gaps.empty()) return 0;
-  const auto middle = gaps.begin() + static_cast<long>(gaps.size() / 2);
-  std::nth_element(gaps.begin(), middle, gaps.end());
-  return *middle;
+  return usual_interval(std::move(times));
 }
 
 Result<std::monostate> check_rates(const Model& model, const std::vector<LogReading>& readings,
                                    const EstimateOptions& options, EstimateSummary& summary) {
-  constexpr double kFar = 100, kNear = 1.5;
-  struct Prefix {
-    const char* name;
-    double factor;
-  };
-  const Prefix* unit = nullptr;
-  bool all = true;
-  std::string told;
-  for (int s = 0; s < static_cast<int>(model.sensors.size()); ++s) {
-    const Sensor& sensor = model.sensors[s];
-    const double interval = usual_interval(readings, s), ratio = interval * sensor.rate;
-    if (!(ratio > 0)) continue;
-    static constexpr Prefix kPrefixes[] = {{"ms", 1e3}, {"µs", 1e6}, {"ns", 1e9}};
-    const auto found = std::find_if(std::begin(kPrefixes), std::end(kPrefixes), [&](const Prefix& p) {
-      return ratio < p.factor * kNear && ratio > p.factor / kNear;
-    });
-    all = all && found != std::end(kPrefixes) && (!unit || unit == &*found);
-    if (found != std::end(kPrefixes)) unit = &*found;
-    if (ratio <= kFar && ratio >= 1 / kFar) continue;
-    if (told.empty()) {
-      told = fmt::format("readings of {} come at {:.3g} Hz, its rate is {:.3g} Hz", quote(sensor.name), 1 / interval,
-                         sensor.rate);
-    }
-  }
-  if (told.empty()) return std::monostate{};
-  if (all && unit && options.step == 0) {
-    return Failure::bad_input(fmt::format(
-        "log: {}: are the times in {}? Seconds are expected (if they are seconds, say --step)", told, unit->name));
-  }
-  summary.warnings.push_back("log: " + told);
+  const Result<std::string> judged = judge_rates(
+      model.sensors, [&](int s) { return usual_interval(readings, s); }, options.step > 0);
+  if (!judged) return judged.failure();
+  if (!judged->empty()) summary.warnings.push_back(*judged);
   return std::monostate{};
 }
 

@@ -6,12 +6,14 @@
 #include <set>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/base/time_text.hpp"
 #include "kinegraph/identify/natural_kappa.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 #include "kinegraph/task/identify_check.hpp"
 #include "kinegraph/task/identify_compare.hpp"
 #include "kinegraph/task/identify_fit.hpp"
 #include "kinegraph/task/identify_knowledge.hpp"
+#include "kinegraph/task/identify_misfit.hpp"
 #include "kinegraph/task/identify_motion.hpp"
 #include "kinegraph/task/identify_residuals.hpp"
 #include "kinegraph/task/identify_weights.hpp"
@@ -41,6 +43,8 @@ class Identification {
   std::optional<Failure> guess(const maximal::Mechanism& mechanism);
   std::optional<Failure> compare(const maximal::Mechanism& mechanism, Model& model);
   std::optional<Failure> fit_all();
+  std::optional<Failure> know();
+  Failure misfit_failure() const;
   std::optional<Failure> extrapolate(const maximal::Mechanism& mechanism);
   void find_bias(const maximal::Mechanism& mechanism);
   void summarize_fit();
@@ -52,6 +56,8 @@ class Identification {
   FitData data_;
   identify::Weights weights_;
   std::optional<Fit> fit_;
+  std::optional<Misfit> misfit_;
+  int said_ = 0;  // sensors of the model: of the others, columns of recordings, nobody said what noise they have
   Eigen::VectorXd coarse_, half_;  // of extrapolation
   Eigen::VectorXd bias_;           // of x, by the step; empty: not known
   int substeps_ = 1;
@@ -124,6 +130,29 @@ std::optional<Failure> Identification::fit_all() {
                           : fit(data_.model, *parameters, data_.runs, data_.options, weights_, options_, start, part);
   if (!found) return found.failure();
   fit_.emplace(*std::move(found));
+  return {};
+}
+
+Failure Identification::misfit_failure() const {
+  const double begin = fit_->runs.front().times.front(), since = misfit_->since;
+  const std::string less = since > begin ? fmt::format("less of them (--to {}), ", time_text(since)) : "";
+  return Failure::no_answer(fmt::format(
+      "the recordings are not fitted, so that nothing can be told: {}; else try {}a shorter --step, a nearer "
+      "start (--set), or the noise that the sensor has",
+      misfit_text(*misfit_, data_, recordings_, *fit_, said_, options_), less));
+}
+
+/// What can be known; of a motion that misses the readings nothing.
+std::optional<Failure> Identification::know() {
+  const bool states = options_.fit == "states";
+  if (states && misfit_ && misfit_->failed()) return misfit_failure();
+  if (const auto failure = add_knowledge(*fit_, data_, weights_, options_, bias_, result_.summary)) {
+    return misfit_ && misfit_->doubtful() && failure->kind == Failure::Kind::no_answer ? misfit_failure() : *failure;
+  }
+  if (states && misfit_ && misfit_->doubtful()) {
+    result_.summary.warnings.push_back("the motion does not explain all readings: " +
+                                       misfit_text(*misfit_, data_, recordings_, *fit_, said_, options_));
+  }
   return {};
 }
 
@@ -234,14 +263,19 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   if (!data) return data.failure();
   data_ = *std::move(data);
   result_.summary.warnings = data_.warnings;
+  said_ = static_cast<int>(model.sensors.size());
+  const Result<std::string> rates = judge_rates(data_, options_);
+  if (!rates) return rates.failure();
+  if (!rates->empty()) result_.summary.warnings.push_back(*rates);
   if (const auto failure = find_controllers()) return *failure;
   if (const auto failure = guess(**mechanism)) return *failure;
   if (const auto failure = compare(**mechanism, data_.model)) return *failure;
   if (const auto failure = fit_all()) return *failure;
+  misfit_ = worst_misfit(*fit_, data_.model.sensors, said_, options_);
   if (const auto failure = extrapolate(**mechanism)) return *failure;
   summarize_fit();
   find_bias(**mechanism);
-  if (const auto failure = add_knowledge(*fit_, data_, weights_, options_, bias_, result_.summary)) return *failure;
+  if (const auto failure = know()) return *failure;
   if (result_.summary.richardson) add_steps(fit_->parameters, coarse_, half_, result_.summary);
   if (const auto failure =
           add_checks(*fit_, data_, weights_, options_, substeps_, progress(0.85, 1), result_.summary)) {

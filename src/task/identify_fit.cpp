@@ -100,16 +100,6 @@ std::optional<Failure> search_again(const identify::Parameters& parameters, std:
   return {};
 }
 
-/// The first part of a run.
-identify::Run shortened(const identify::Run& run, int steps) {
-  identify::Run part = run;
-  if (steps >= run.knots() - 1) return part;
-  part.times.resize(steps + 1);
-  part.input.resize(steps);
-  std::erase_if(part.readings, [&](const identify::Reading& reading) { return reading.knot >= steps; });
-  return part;
-}
-
 /// A long simulation answers to its parameters so much that far from the answer nothing leads there: recordings are
 /// fitted from their beginnings on, twice as much of them each time.
 Result<identify::SolverReport> solve_replay(const Model& model, const identify::Parameters& parameters,
@@ -128,8 +118,8 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
     std::vector<std::vector<double>> some;
     for (std::size_t r = 0; r < runs.size(); ++r) {
       const int all = runs[r].knots() - 1, steps = std::min(all, std::max(kLeastSteps, all / part));
-      problems.emplace_back(model, parameters.shared_mechanism(), shortened(runs[r], steps), regularization_of(options),
-                            weights);
+      problems.emplace_back(model, parameters.shared_mechanism(), beginning_of(runs[r], steps),
+                            regularization_of(options), weights);
       some.emplace_back(poses[r].begin(), poses[r].begin() + static_cast<std::ptrdiff_t>((steps + 2) * stored));
     }
     identify::SolverOptions solver;
@@ -201,6 +191,15 @@ void warn(const std::vector<Diagnostic>& found, std::vector<std::string>& warnin
 }
 
 }  // namespace
+
+identify::Run beginning_of(const identify::Run& run, int steps) {
+  identify::Run part = run;
+  if (steps >= run.knots() - 1) return part;
+  part.times.resize(steps + 1);
+  part.input.resize(steps);
+  std::erase_if(part.readings, [&](const identify::Reading& reading) { return reading.knot >= steps; });
+  return part;
+}
 
 Progress part_of(const Progress& progress, double begin, double end) {
   if (!progress) return {};

@@ -65,6 +65,9 @@ Result<Fit> fit_motion(const Model& model, const std::vector<identify::Run>& run
                        const identify::RunOptions& run_options, const identify::Weights& weights,
                        const IdentifyOptions& options, const Progress& progress);
 
+/// The first steps of a run, or all of it.
+identify::Run beginning_of(const identify::Run& run, int steps);
+
 /// The part of a progress between two shares.
 Progress part_of(const Progress& progress, double begin, double end);
 

@@ -204,7 +204,7 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
   // no fault of the recordings.
   const auto told = [](const auto& of) {
     const double noise = std::sqrt(std::max(0.0, of.sandwich * of.sandwich - of.step_bias * of.step_bias));
-    return noise < std::max(std::abs(of.value), std::abs(of.start));
+    return of.identifiable && noise < std::max(std::abs(of.value), std::abs(of.start));
   };
   const auto sized = [](const IdentifySummary::Combination& c) { return c.sd < c.size; };
   const bool still = stands_still(data.model.sensors, fit.runs, weights);

@@ -39,6 +39,25 @@ class IdentifyCase(Cli):
 
 
 class Identify(IdentifyCase):
+    def converted(self, name, time=1.0, angle=1.0):
+        _, rows = self.table("swing.csv")
+        self.write(name, "t,encoder.q\n" + "".join(f"{t * time:.7g},{q * angle:.9g}\n" for t, q in rows))
+
+    def test_names_the_unit_of_readings_that_nothing_fits(self):
+        self.converted("degrees.csv", angle=180 / math.pi)
+        told = self.run_program("identify", "pendulum.yaml", "--log", "degrees.csv", "--free", "O.viscous,O.dry")
+        self.assertEqual(told.status, 1)
+        self.assertRegex(told.err, r"error: the recordings are not fitted, so that nothing can be told: 'encoder.q' is left \S+ "
+                                   r"rad off as a rule, \S+ times the noise that it is said to have, from t = \S+ s on; "
+                                   r"readings are in degrees, it seems \(then what is left over the noise is \S+\): "
+                                   r"SI units are expected, rad; else try ")
+
+    def test_refuses_times_in_milliseconds(self):
+        self.converted("ms.csv", time=1e3)
+        self.bad("error: log: readings of 'encoder' come at 0.2 Hz, its rate is 200 Hz: are the times in ms? Seconds are "
+                 "expected (if they are seconds, say --step)",
+                 "identify", "pendulum.yaml", "--log", "ms.csv", "--free", "O.viscous,O.dry")
+
     def test_finds_friction_and_saves_it(self):
         text = self.good("identify", "pendulum.yaml", "--log", "swing.csv", "--set", "O.viscous=0.001", "--set", "O.dry=0.005",
                          "--free", "O.viscous,O.dry", "--save", "fitted.set", "--json", "fit.json", "--out", "motion.csv").out
