@@ -232,6 +232,7 @@ void Identification::summarize_fit() {
   IdentifySummary& out = result_.summary;
   const identify::SolverReport& report = fit_->report;
   out.costs = report.costs;
+  for (const Eigen::VectorXd& x : report.path) out.path.push_back(fit_->parameters.settings(x));
   out.why_stopped = report.why_stopped;
   out.converged = report.converged;
   out.iterations = report.iterations;
@@ -241,6 +242,7 @@ void Identification::summarize_fit() {
   out.coordinates = fit_->parameters.size();
   out.fitted_runs = static_cast<int>(data_.runs.size());
   for (const identify::Run& run : data_.runs) out.knots += run.knots();
+  out.impulse_square = weights_.hard ? std::nan("") : fit_->impulse_cost() / static_cast<double>(out.knots);
   out.readings = fit_->reading_rows();
   out.step = data_.options.step;
   const double unit = noise_unit(data_.model.sensors, data_.runs, weights_);

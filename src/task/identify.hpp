@@ -103,12 +103,16 @@ struct IdentifySummary {
   std::vector<Check> checks;                      ///< recordings that were fitted, then those held out
   std::vector<identify::ControlLaw> controllers;  ///< with their gains
   std::vector<Comparison> comparisons;
-  std::vector<double> costs;  ///< per iteration
+  std::vector<double> costs;   ///< per iteration; of the last stage, where κ was reached in several
+  std::vector<Settings> path;  ///< per iteration, of all stages: what is free, by the names of --set
   std::string why_stopped, fit;
   bool converged = false, richardson = false;
   int iterations = 0, coordinates = 0, fitted_runs = 0;
   long knots = 0, readings = 0;
   double step = 0, kappa = 0, length = 0, first_cost = 0, cost = 0;
+  /// |Δp|², mean over the knots: impulses that the model misses, turning ones over `length`; NaN of a replay, which
+  /// misses none.
+  double impulse_square = 0;
   double kappa_found = 0;  ///< what the residuals make of it; NaN of a replay, which has none
   double wall_s = 0, solve_s = 0;
   std::vector<std::string> warnings;

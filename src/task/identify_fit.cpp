@@ -36,6 +36,13 @@ void evaluate(const identify::Parameters& parameters, std::vector<identify::Prob
   for (std::size_t r = 0; machine && r < problems.size(); ++r) problems[r].cost(*machine, poses[r]);
 }
 
+/// The way of one search continues that of another, which ended where it began.
+void continue_path(const identify::SolverReport& before, identify::SolverReport& after) {
+  std::vector<Eigen::VectorXd> path = before.path;
+  path.insert(path.end(), after.path.begin() + (path.empty() || after.path.empty() ? 0 : 1), after.path.end());
+  after.path = std::move(path);
+}
+
 Result<identify::SolverReport> solve_in_stages(const identify::Parameters& parameters,
                                                std::vector<identify::Problem>& problems, Eigen::VectorXd& x,
                                                std::vector<std::vector<double>>& poses, double large,
@@ -60,6 +67,7 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
     if (!one) return one.failure();
     one->iterations += report.iterations;
     one->seconds += report.seconds;
+    continue_path(report, *one);
     report = *std::move(one);
   }
   return report;
@@ -92,6 +100,7 @@ std::optional<Failure> search_again(const identify::Parameters& parameters, std:
     better = one && one->cost < kBetter * report.cost;
     const int iterations = report.iterations + (one ? one->iterations : 0);
     const double seconds = report.seconds + (one ? one->seconds : 0);
+    if (better) continue_path(report, *one);
     if (better) report = *std::move(one), x = std::move(other), poses = std::move(motion);
     report.iterations = iterations;
     report.seconds = seconds;

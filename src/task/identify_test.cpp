@@ -31,6 +31,15 @@ TEST(Identify, FindsFrictionAndInertia) {
   EXPECT_LT(summary.checks[0].replay[0].rmse, 0.02);
   ASSERT_EQ(summary.channels.size(), 1u);
   EXPECT_NEAR(summary.channels[0].rms, 1e-3, 2e-4);
+  // the cost is what readings and the model miss, and the search ends at the answer
+  const IdentifySummary::Channel& read = summary.channels[0];
+  const double missed = summary.kappa * summary.impulse_square * static_cast<double>(summary.knots);
+  EXPECT_GT(missed, 0);
+  EXPECT_NEAR(summary.cost * read.noise * read.noise, static_cast<double>(read.count) * read.rms * read.rms + missed,
+              1e-6 * summary.cost * read.noise * read.noise);
+  ASSERT_GE(summary.path.size(), summary.costs.size());
+  EXPECT_EQ(summary.path.front().at("rod.I0"), 0.04);
+  EXPECT_EQ(summary.path.back(), result->fitted);
   ASSERT_EQ(result->motions.size(), 1u);
   EXPECT_GE(result->motions[0].find("theta.q"), 0);
   EXPECT_GE(result->motions[0].find("encoder.q"), 0);
@@ -54,6 +63,7 @@ TEST(Identify, AReplayIsFittedOverAWholeRecording) {
   const double error = replay->summary.checks[0].replay[0].rmse;
   EXPECT_LT(error, 1.1e-3);
   EXPECT_LE(error, states->summary.checks[0].replay[0].rmse);
+  EXPECT_TRUE(std::isnan(replay->summary.impulse_square));
   EXPECT_NEAR(found(replay->summary, "A.dry").value, 0.004, 4e-5);
   EXPECT_NEAR(found(replay->summary, "A.viscous").value, 0.004, 4e-5);
   EXPECT_NEAR(found(replay->summary, "rod.I0").value, 0.025, 5e-5);
