@@ -11,7 +11,6 @@
 #include "kinegraph/build/screw_incidence.hpp"
 #include "kinegraph/report/equations.hpp"
 #include "kinegraph/report/instant_sketch.hpp"
-#include "kinegraph/report/trajectory_sketch.hpp"
 #include "kinegraph/report/write_sketch.hpp"
 #include "kinegraph/task/graph.hpp"
 #include "kinegraph/task/graph_chain.hpp"
@@ -90,6 +89,25 @@ std::string motion_picture(const Model& model, const std::string& formulation, b
   return report::svg(sketch);
 }
 
+std::string graph_picture(const report::TrajectoryGraph& graph, const std::vector<std::vector<int>>& order,
+                          const std::string& title, const std::vector<ToldFactor>& told) {
+  constexpr double kFont = 11, kAbove = -26;
+  const auto game = linear::play(report::incidence(graph, true), order);
+  report::Sketch sketch = report::trajectory_sketch(graph, game, !order.empty());
+  sketch.title = title;
+  for (report::SketchNode& node : sketch.nodes) {
+    const auto found =
+        std::find_if(told.begin(), told.end(), [&](const auto& t) { return node.name.starts_with(t.name); });
+    if (found == told.end()) continue;
+    if (found->above) node.at.y = kAbove;
+    const double right = node.half_width + 4 + 0.5 * kFont * report::width(found->name);
+    const report::Spot beside{node.at.x + right, node.at.y + 4}, over{node.at.x, node.at.y - 12};
+    sketch.texts.push_back({found->name, found->above ? over : beside, kFont});
+  }
+  report::route(sketch);
+  return report::svg(sketch);
+}
+
 namespace {
 
 /// A plate's outline: its points around their middle, and back to the first.
@@ -148,8 +166,8 @@ std::string linkage_picture(const std::vector<Linkage>& linkages, const std::str
         pins += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\"/>", px, py);
       }
       out += fmt::format(
-          "<g opacity=\"{:.2f}\"><polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>{}</g>\n",
-          opacity, points, kColours[one.colour % 4], pins);
+          "<g opacity=\"{:.2f}\"><polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>{}</g>\n",
+          one.bold ? 1 : opacity, points, kColours[one.colour % 4], one.bold ? 4 : 2, pins);
     }
   }
   return out + "</svg>\n";

@@ -6,6 +6,7 @@
 #include "kinegraph/linear/elimination_game.hpp"
 #include "kinegraph/model/model.hpp"
 #include "kinegraph/model/trajectory.hpp"
+#include "kinegraph/report/trajectory_sketch.hpp"
 
 namespace kinegraph::experiments {
 
@@ -33,11 +34,21 @@ InstantPicture instant_picture(const Model& model, const InstantQuestion& questi
 /// back in time, arrows from what is known and from the past.
 std::string motion_picture(const Model& model, const std::string& formulation, bool bayes, const std::string& title);
 
+/// Such a graph that is made by hand. `order`: in which it is eliminated, arrows from what is left; empty: not at all.
+/// Factors that are `told` have their names beside them; those `above` stand above all variables.
+struct ToldFactor {
+  std::string name;  ///< with which theirs begin
+  bool above = false;
+};
+std::string graph_picture(const report::TrajectoryGraph& graph, const std::vector<std::vector<int>>& order,
+                          const std::string& title, const std::vector<ToldFactor>& told = {});
+
 /// A mechanism as lines: one per body, through its points.
 struct Linkage {
   using Line = std::vector<std::pair<double, double>>;
   std::vector<Line> lines;
   int colour = 0;
+  bool bold = false;  ///< else it is the fainter the more there are
 };
 Linkage linkage(const Model& model, const Trajectory& motion, int sample);
 std::string linkage_picture(const std::vector<Linkage>& linkages, const std::string& title);

@@ -53,13 +53,16 @@ void strobe(const Model& model, const Trajectory& motion, int colour, std::vecto
 int main() {
   Record record("arm_plan");
   const std::filesystem::path models = KINEGRAPH_SOURCE_DIR "/models";
-  const Result<PlanTask> task = read_task(models / "tasks/kuka_pick.yaml");
+  Result<PlanTask> task = read_task(models / "tasks/kuka_pick.yaml");
+  if (task && !std::filesystem::exists(task->model.text)) {
+    for (const char* result : {"003 Fig. 7", "003 Fig. 8"}) {
+      record.missing(result, "the paper's arm, which is in the reference data; shown is one of our own, of seven joints too");
+    }
+    task = read_task(models / "tasks/arm_pick.yaml");
+  }
   if (!task) {
     fmt::print("{}\n", task.failure().to_string());
     return 2;
-  }
-  if (!std::filesystem::exists(task->model.text)) {
-    return record.skip("the model of the arm is not here");
   }
   Table table("arm_plan", {"", "without least torque", "with", "ratio"});
   report::Plot plot{

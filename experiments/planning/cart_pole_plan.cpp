@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "experiments/pictures.hpp"
 #include "experiments/record.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/io/task_file.hpp"
@@ -33,8 +35,30 @@ Result<task::PlanResult> solve(const Case& c, bool refined) {
   return task::plan(*model, *task, options);
 }
 
+/// (003, Figs. 6a and b): cart and pole every so often between two times, the last of them in another colour.
+std::string strobe(const Trajectory& motion, double from, double to, const std::string& title) {
+  constexpr double kEvery = 0.15, kWide = 0.05, kPole = 0.3;  // s, m: the model's
+  const int cart = motion.find("cart.q"), pole = motion.find("pole.q");
+  std::vector<Linkage> all;
+  double next = from;
+  for (int k = 0; k < motion.samples() && motion.times()[k] <= to + 1e-9; ++k) {
+    if (motion.times()[k] < next - 1e-9) continue;
+    next += kEvery;
+    const double p = motion.at(k, cart), angle = motion.at(k, pole);
+    Linkage one;
+    one.lines = {{{p - kWide, 0}, {p + kWide, 0}}, {{p, 0}, {p + kPole * std::sin(angle), -kPole * std::cos(angle)}}};
+    all.push_back(std::move(one));
+  }
+  if (!all.empty()) all.back().colour = 1, all.back().bold = true;
+  return linkage_picture(all, title);
+}
+
 /// (003, Fig. 6c): the goals at 3 s and 6 s are met, in the plan and when its forces move the cart.
 void goals(Record& record, const task::PlanResult& result) {
+  record.draw("003 Fig. 6", "cart_pole_first", strobe(result.motion, 0, 3, "(a) To the first goal, 0 to 3 s"),
+              "every 0.15 s, as the planned forces move it, open loop; bold: at the goal's time");
+  record.draw("003 Fig. 6", "cart_pole_second", strobe(result.motion, 3, 6, "(b) To the second goal, 3 to 6 s"),
+              "likewise");
   report::Plot plot{"(c) Cart and pole, goals at 3 s and 6 s", "t in s", "m, rad", {}};
   plot.curves = {curve("cart in m", result.motion, "cart.q"), curve("pole in rad", result.motion, "pole.q")};
   record.draw("003 Fig. 6", "cart_pole_goals", plot, "as the planned forces move it, open loop");
@@ -85,7 +109,7 @@ int main() {
   }
   record.show("003 Fig. 6", table);
   record.draw("003 Fig. 6", "cart_pole_plan", plot,
-              "costs instead of equations (soft) promise what the torques do not do. In the table: the reference is a "
-              "stationary point found independently, J below it is a better one");
+              "soft: costs in place of equations, as in the paper; the table tells how far their torques then miss. Its "
+              "reference is a stationary point found independently, J below it is a better one");
   return all ? 0 : 1;
 }
