@@ -25,6 +25,20 @@ GOOD = """{"name": "good", "skipped": null, "items": [
 SKIPPED = '{"name": "skipped", "skipped": "no reference data", "items": []}'
 
 
+def figures(*numbers):
+    return [f"Fig. {number}" for number in numbers]
+
+
+# What the page is to have: every table and figure of the papers that has an experiment, in the papers' order.
+ASKED = {
+    "000": ["Table 1", "Table 3"] + figures(1, 2, 3, 4, 7, 8, 9, 10, 11, 12),
+    "001": ["Table I", "Table II", "Table III"] + figures(1, 4, 5, 6, 7, 9, 10, 12) + ["Algorithm 1", "Five-bar"],
+    "002": ["Table 2", "Table 3", "Table 4"] + figures(4, 5, 6, 7, "G.12"),
+    "003": figures(5, 6, 7, 8, 9),
+    "004": figures(2, 4, 6, 7, 8, 10, 11) + ["Time by stage"],
+}
+
+
 class Page(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -158,6 +172,9 @@ class Page(unittest.TestCase):
         self.assertEqual(page.cell("-0.01"), "−0.01")
         self.assertEqual(page.cell("3.2e-05 ± 1e+04"), "3.2·10<sup>−5</sup> ± 1·10<sup>4</sup>")
         self.assertEqual(page.cell("a < 2e3 rod-1e-5x"), "a &lt; 2e3 rod-1e-5x")
+
+    def test_the_list_of_results_is_what_was_asked_for(self):
+        self.assertEqual({paper: [name for name, _, _ in entries] for paper, _, entries in results.PAPERS}, ASKED)
 
     def test_every_result_has_a_program(self):
         listed = (HERE / "CMakeLists.txt").read_text()

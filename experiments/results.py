@@ -25,21 +25,21 @@ PAPERS = [
         ("Fig. 9", "inverse dynamics of the four-bar: angle, torque, following error", ""),
         ("Fig. 10", "the pick-and-place robot", ""),
         ("Fig. 11", "pick-and-place robot: path of point 6 and angles of the motors",
-         "The paper's path is in the reference data as motor angles only; the path of point 6 follows from them."),
+         "The paper's path is in the reference data as motor angles only. They draw an L; point 6 is led along that."),
         ("Fig. 12", "pick-and-place robot: torques of the motors", ""),
     ]),
     ("001", "Inverse, forward and hybrid dynamics by elimination", [
         ("Table I", "inverse dynamics of a PUMA 560: time by ordering",
-         "The paper measured GTSAM with elimination planned anew each time; ours is planned once. The ranking differs: "
-         "in the classic order every pivot is known to be an identity, and ours factors nothing there; GTSAM factors "
-         "every front, so that orders with fewer fronts win."),
+         "The paper measured GTSAM with elimination planned anew each time; ours is planned once. Nor are "
+         "fronts the same: in the classic order every pivot is known to be an identity, and ours factors nothing there; "
+         "GTSAM factors every front, so that orders with fewer fronts have less to do."),
         ("Table II", "forward dynamics of a PUMA 560: time by ordering",
-         "The ranking differs from the paper's: in ABA's order our pivots are identities and numbers, in the general "
-         "orders dense fronts that are factored with a search for pivots."),
+         "In ABA's order our pivots are identities and numbers, in the general orders dense fronts that are factored "
+         "with a search for pivots; GTSAM, which the paper measured, factors the fronts of all orders alike."),
         ("Table III", "orders for hybrid dynamics", "The paper prints orders, not numbers: the edges are counted."),
         ("Fig. 1", "dynamics factor graph of the PUMA 560", ""),
         ("Fig. 4", "inverse dynamics of a 3R robot: graph and block-sparse matrix", ""),
-        ("Fig. 5", "steps of the elimination", ""),
+        ("Fig. 5", "steps of the elimination", "The paper draws its graphs and counts no edges; ours are counted."),
         ("Fig. 6", "forward dynamics of a 3R robot: graph and block-sparse matrix", ""),
         ("Fig. 7", "CRBA and ABA as directed graphs", ""),
         ("Fig. 9", "hybrid dynamics of a 3R robot: graph and block-sparse matrix", ""),
@@ -51,28 +51,34 @@ PAPERS = [
     ]),
     ("002", "Parameter estimation with frictional constraints", [
         ("Table 2", "parameters of a real pendulum from five recordings",
-         "The paper's recordings are not published. Another measured pendulum stands in for them; its inertia is "
-         "another, so that only the spread over recordings can be compared. The recordings here are five pieces of one "
-         "swing, the paper's five swings from the upright position to rest."),
+         "The paper's recordings are not published. Another, lighter pendulum, measured by others, stands in for them, so "
+         "that J, b and rμ are those of another machine, and costs those of another encoder and of another κ: only the "
+         "spread over recordings is like for like. The recordings here are five pieces of one swing, the paper's five "
+         "swings from the upright position to rest. A free swing tells no mass: J and b count in that which is given."),
         ("Table 3", "errors of three friction models",
-         "On the other pendulum: only ratios between models compare. Its swing dies down from one recording to the "
-         "next, so that models are cross-validated at other amplitudes than they were fitted to, unlike the paper's; "
-         "and drag of the air, which is not among the paper's models, may hide what Stribeck friction it has: with "
-         "drag it is found (friction of measured pendulums, below)."),
+         "On the other pendulum, see Table 2: the costs themselves are of another machine, ratios between models compare. "
+         "Its swing dies down from one recording to the next, so that models are cross-validated at other amplitudes "
+         "than they were fitted to, unlike the paper's; and drag of the air, which is not among the paper's models, may "
+         "hide what Stribeck friction it has: models with drag are below (friction of measured pendulums)."),
         ("Table 4", "parameters of a real Furuta pendulum",
-         "The paper's recordings are not published: a simulated swing-up, whose truth is known, stands in for them. "
-         "Beside it are the parameters of another real machine, whose measured motions there are; it is balanced by a "
-         "controller, not swung up, and no number of it can be the paper's."),
+         "The paper's recordings are not published: those of a simulated machine stand in for them, with the paper's "
+         "numbers for synthetic data (its Table G.5) and with dry friction and a motor of our own. So ratios are of two "
+         "machines; how near ours come to their truth is in the table. Inertias of ours are those of a possible solid, "
+         "the paper's need not be. Below are the parameters of another real machine, whose measured motions there are; "
+         "it is balanced by a controller, not swung up, and no number of it can be the paper's."),
         ("Fig. 4", "swing-up: parameters and errors over state weight and compliance",
-         "On a simulated swing-up; the paper's recording is not published."),
+         "On a simulated swing-up; the paper's recording is not published. The paper has two impulses per step as errors "
+         "of the state, ours one."),
         ("Fig. 5", "swing-up: replays of the fitted models by weight",
          "On a simulated swing-up; the paper's recording is not published."),
-        ("Fig. 6", "simulated data: parameters over time step and compliance", ""),
-        ("Fig. 7", "simulated data: parameters over the state weight", ""),
+        ("Fig. 6", "simulated data: parameters and errors over time step and compliance", ""),
+        ("Fig. 7", "simulated data: parameters and errors over the state weight", ""),
         ("Fig. G.12", "the simulated observations", ""),
     ]),
     ("003", "Planning with dynamics factor graphs", [
-        ("Fig. 5", "factor graph of kinodynamic planning", ""),
+        ("Fig. 5", "factor graph of kinodynamic planning",
+         "The paper shows the graph of a robot's bodies in every knot; here their dynamics are one factor (001 Figs. 1 "
+         "and 4 have it in full)."),
         ("Fig. 6", "cart-pole: two goals in quick succession", "The paper prints no number but the goals."),
         ("Fig. 7", "arm with a block: motion with and without least torque",
          "The paper gives neither mass, start nor goal: the task is ours."),
@@ -87,20 +93,19 @@ PAPERS = [
         ("Fig. 4", "the network without dependent coordinates", ""),
         ("Fig. 6", "hypotheses of an unknown start, by number of particles", ""),
         ("Fig. 7", "tracking the crank from a gyroscope, start and branch unknown",
-         "The paper shows one run. Here every setting is run for many seeds: with the settings that it prints, many "
-         "runs do not converge."),
+         "The paper shows one run. Here every setting, that which it prints and ours, is run for many seeds, and the "
+         "share that converges is told."),
         ("Fig. 8", "error over the assumed noise, for wrong models",
-         "The filter is ours (optimal proposal, 200 particles); the paper's draws from the motion alone and loses its "
-         "particles where σ_a is small, ours does not."),
+         "The filter is ours (optimal proposal, 200 particles); the paper's draws from the motion alone, which leaves "
+         "few particles near the readings where σ_a is small."),
         ("Fig. 10", "gyroscope readings of the two branches",
          "The recordings of the prototype are not published: the machine is simulated, with friction."),
         ("Fig. 11", "prototype: crank angle and probability of the branches",
          "The recordings of the prototype are not published: the machine is simulated, with friction that the filter "
-         "does not know, and let go at rest; how the paper's recordings begin is not said. Why ours takes longer "
-         "than the paper's one run is not settled. The paper's filter, on the same readings, ends in the wrong assembly "
-         "in part of the runs."),
+         "does not know, and let go at rest; how the paper's recordings begin is not said, and its time is of one "
+         "run. The paper's filter is run on the same readings; how many runs end in the right assembly is in the table."),
         ("Time by stage", "share of the time of each stage of the filter (section 6.2)",
-         "Motion takes so much less time than in the paper's program that normalising and resampling, which cost as "
-         "much as ever, are a larger share."),
+         "Shares are of whatever the whole is: where motion takes less time than in the paper's program, normalising and "
+         "resampling, which cost as much as ever, are a larger share."),
     ]),
 ]
