@@ -79,7 +79,7 @@ PAPERS = [
         ("Fig. 5", "factor graph of kinodynamic planning",
          "The paper shows the graph of a robot's bodies in every knot; here their dynamics are one factor (001 Figs. 1 "
          "and 4 have it in full)."),
-        ("Fig. 6", "cart-pole: two goals in quick succession", "The paper prints no number but the goals."),
+        ("Fig. 6", "cart-pole: two goals in quick succession", "The paper prints no number but the goals (section VII-A)."),
         ("Fig. 7", "arm with a block: motion with and without least torque",
          "The paper gives neither mass, start nor goal: the task is ours."),
         ("Fig. 8", "arm with a block: torques of joints 2 and 4", "The task is ours; the paper prints no number."),

@@ -65,7 +65,7 @@ constexpr double kPaperCosts[] = {1.92e-6, 1.47e-6, 1.18e-6}, kPaperOthersCosts[
 const char* const kModels[] = {"viscous", "dry", "Stribeck"};
 
 struct Outcome {
-  std::vector<double> cost, others;          ///< rad² per reading, of each window and of those that it was not fitted to
+  std::vector<double> cost, others;           ///< rad² per reading, of each window and of the four others
   std::vector<double> inertia, viscous, dry;  ///< about the centre of mass; N m s; N m
 };
 
@@ -119,8 +119,8 @@ Outcome fit(const Friction& friction, const std::vector<Trajectory>& windows, co
   return outcome;
 }
 
-/// (002, Table 2). Of a free swing only J : m g l, b : m g l and rμ : l can be told, J about the hinge: scales are those
-/// of the mass and centre that are taken as given.
+/// (002, Table 2). Of a free swing only J : m g l, b : m g l and rμ : l can be told, J about the hinge: scales are
+/// those of the mass and centre that are taken as given.
 void compare_windows(Record& record, const Outcome& dry) {
   const char* const kResult = "002 Table 2";
   const double paper = 100 * (*std::max_element(std::begin(kPaperInertia), std::end(kPaperInertia)) /

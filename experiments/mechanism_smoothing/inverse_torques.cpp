@@ -162,7 +162,8 @@ void own_robot(Record& record) {
                              {curve("ours", found, fmt::format("{}.tau", kMotors[i]))}});
   }
   for (const char* result : {"000 Fig. 10", "000 Fig. 11", "000 Fig. 12"}) {
-    record.missing(result, "the paper's robot, which is in the reference data; shown is one of our own of the same kind");
+    record.missing(result,
+                   "the paper's robot, which is in the reference data; shown is one of our own of the same kind");
   }
 }
 

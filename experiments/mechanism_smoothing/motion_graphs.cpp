@@ -143,7 +143,8 @@ int main() {
   const std::string network = "arrows lead from what a variable follows from; shaded: known (forces Q, readings o)";
   record.draw("004 Fig. 2", "network_sensed_dependent", Network(sensed, true).picture("Dependent coordinates"),
               network + "; q and its rates follow from the state x = (z, ż) and the assembly B");
-  record.draw("004 Fig. 4", "network_sensed_independent", Network(sensed, false).picture("Without dependent coordinates"),
+  record.draw("004 Fig. 4", "network_sensed_independent",
+              Network(sensed, false).picture("Without dependent coordinates"),
               network + "; the acceleration is of the machine in its assembly, so that it needs B");
 
   const std::string task = "arm_pick.yaml";

@@ -56,7 +56,8 @@ int main() {
   Result<PlanTask> task = read_task(models / "tasks/kuka_pick.yaml");
   if (task && !std::filesystem::exists(task->model.text)) {
     for (const char* result : {"003 Fig. 7", "003 Fig. 8"}) {
-      record.missing(result, "the paper's arm, which is in the reference data; shown is one of our own, of seven joints too");
+      record.missing(result,
+                     "the paper's arm, which is in the reference data; shown is one of our own, of seven joints too");
     }
     task = read_task(models / "tasks/arm_pick.yaml");
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "experiments/pictures.hpp"
 #include "experiments/record.hpp"
@@ -64,6 +65,17 @@ void goals(Record& record, const task::PlanResult& result) {
   record.draw("003 Fig. 6", "cart_pole_goals", plot, "as the planned forces move it, open loop");
   record.draw("003 Fig. 6", "cart_pole_force",
               report::Plot{"Force on the cart", "t in s", "N", {curve("force", result.trajectory, "cart.tau")}});
+  // The paper's goals (section VII-A), and where the rolled-out motion is then.
+  for (const auto& [time, cart, pole] : {std::tuple(3.0, 1.0, M_PI), std::tuple(6.0, -1.0, -M_PI)}) {
+    const auto& t = result.motion.times();
+    const auto at = std::lower_bound(t.begin(), t.end(), time - 1e-9);
+    if (at == t.end()) continue;
+    const int k = static_cast<int>(at - t.begin());
+    record.compare({"003 Fig. 6", fmt::format("cart at {} s, open loop", time), "m", cart,
+                    result.motion.at(k, result.motion.find("cart.q"))});
+    record.compare({"003 Fig. 6", fmt::format("pole at {} s, open loop", time), "rad", pole,
+                    result.motion.at(k, result.motion.find("pole.q"))});
+  }
   for (const task::GoalMiss& miss : result.summary.misses) {
     record.compare({"003 Fig. 6",
                     fmt::format("goal '{}' at {} s, {}: missed in the plan", miss.goal, miss.time, miss.what),
@@ -109,7 +121,7 @@ int main() {
   }
   record.show("003 Fig. 6", table);
   record.draw("003 Fig. 6", "cart_pole_plan", plot,
-              "soft: costs in place of equations, as in the paper; the table tells how far their torques then miss. Its "
-              "reference is a stationary point found independently, J below it is a better one");
+              "soft: costs in place of equations, as in the paper; the table tells how far their torques then miss. "
+              "Its reference is a stationary point found independently, J below it is a better one");
   return all ? 0 : 1;
 }
