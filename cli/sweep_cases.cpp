@@ -76,18 +76,28 @@ void SweepCases::add(std::vector<std::string>& words, const OptionShape& shape, 
   }
 }
 
-std::vector<std::string> SweepCases::arguments(std::uint64_t number) const {
+std::vector<std::string> SweepCases::arguments(std::uint64_t number, const Changes& changes) const {
   const ensemble::Case of = design_.at(number);
+  const auto changed = [&](const std::string& name) {
+    const auto found = changes.find(name);
+    return found != changes.end() ? &found->second : nullptr;
+  };
   std::vector<std::string> words{study_.model.text};
   for (const ensemble::FixedOption& option : study_.options) {
-    for (const TaskName& value : option.values) add(words, shape(option.name.text), value.text);
+    const auto* other = changed("--" + option.name.text);
+    for (const TaskName& value : option.values) {
+      if (!other || other->has_value()) add(words, shape(option.name.text), value.text);
+    }
   }
   for (std::size_t i = 0; i < study_.vary.size(); ++i) {
     const ensemble::Varied& varied = study_.vary[i];
+    const auto* other = changed(varied.written());
+    if (other && !other->has_value()) continue;
+    const std::string& value = other ? **other : of.values[i];
     if (varied.option) {
-      add(words, shape(varied.name.text), of.values[i]);
+      add(words, shape(varied.name.text), value);
     } else {
-      words.push_back(fmt::format("--set={}={}", varied.name.text, of.values[i]));
+      words.push_back(fmt::format("--set={}={}", varied.name.text, value));
     }
   }
   if (!ensemble::names_seed(study_)) words.push_back(fmt::format("--seed={}", of.seed));
@@ -106,8 +116,16 @@ Result<Outcome> SweepCases::run(std::uint64_t number) {
   return run(number, found, failure);
 }
 
-Result<Outcome> SweepCases::run(std::uint64_t number, Embedding& found, Failure& failure) {
-  std::vector<std::string> words = arguments(number);
+std::vector<Diagnostic> SweepCases::refusals(std::uint64_t number, const Changes& changes) {
+  Embedding found;
+  found.stopped = [] { return true; };
+  Failure failure;
+  const bool ended = run(number, found, failure, changes).ok();
+  return ended && failure.kind == Failure::Kind::bad_input ? std::move(failure.diagnostics) : std::vector<Diagnostic>{};
+}
+
+Result<Outcome> SweepCases::run(std::uint64_t number, Embedding& found, Failure& failure, const Changes& changes) {
+  std::vector<std::string> words = arguments(number, changes);
   words.insert(words.end(), {"--threads=1", "--quiet"});
   found.models = &models_;
   found.keep_trajectory = found.keep_trajectory || columns_;
@@ -130,6 +148,12 @@ Result<Outcome> SweepCases::run(std::uint64_t number, Embedding& found, Failure&
   return outcome;
 }
 
+std::string SweepCases::file_of(const std::string& option, const std::string& value) const {
+  const OptionShape& of = shape(option);
+  if (of.type.find("@FILE") == std::string::npos) return of.type.starts_with("FILE") ? option_text(of, value) : "";
+  return value.starts_with('@') ? option_text(of, value).substr(1) : "";
+}
+
 std::vector<std::string> SweepCases::files() const {
   std::vector<std::string> files{study_.model.text};
   if (study_.verb.text == "plan") {
@@ -144,9 +168,7 @@ std::vector<std::string> SweepCases::files() const {
     }
   }
   const auto add_option = [&](const std::string& name, const std::string& value) {
-    const OptionShape& of = shape(name);
-    if (of.type.starts_with("FILE")) files.push_back(option_text(of, value));
-    if (value.starts_with('@')) files.push_back(option_text(of, value).substr(1));
+    if (std::string file = file_of(name, value); !file.empty()) files.push_back(std::move(file));
   };
   for (const ensemble::FixedOption& option : study_.options) {
     for (const TaskName& value : option.values) add_option(option.name.text, value.text);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +20,23 @@ class SweepCases {
 
   const ensemble::Design& design() const { return design_; }
 
+  /// What a trial has instead of what the study says, by the names that this has ("--step", "crank.mass"): another
+  /// value of what is varied; without one it is left out, as fixed options can be, too.
+  using Changes = std::map<std::string, std::optional<std::string>>;
+
   /// The words after the verb: as a user would type them.
-  std::vector<std::string> arguments(std::uint64_t number) const;
+  std::vector<std::string> arguments(std::uint64_t number, const Changes& changes = {}) const;
   std::string command(std::uint64_t number) const;
 
   /// Fails only where it is interrupted; what goes wrong otherwise is the outcome.
   Result<ensemble::Outcome> run(std::uint64_t number);
   /// The same, with all that the verb found left in `found`.
-  Result<ensemble::Outcome> run(std::uint64_t number, Embedding& found, Failure& failure);
+  Result<ensemble::Outcome> run(std::uint64_t number, Embedding& found, Failure& failure, const Changes& changes = {});
+  /// A case that is stopped where it starts to compute: what its command is refused for, as bad input.
+  std::vector<Diagnostic> refusals(std::uint64_t number, const Changes& changes);
 
+  /// The file that a value of an option names, seen from here; empty if it names none.
+  std::string file_of(const std::string& option, const std::string& value) const;
   std::vector<std::string> files() const;  ///< that decide about results: read by the cases
   /// Contents of the files that decide about results, each by its checksum.
   std::vector<std::string> file_contents() const;

@@ -13,6 +13,7 @@
 #include "kinegraph/model/setting_quantity.hpp"
 #include "progress_bar.hpp"
 #include "sweep_cases.hpp"
+#include "sweep_words.hpp"
 
 namespace kinegraph::cli {
 namespace {
@@ -24,16 +25,6 @@ bool refused(const std::string& verb, const std::string& option) {
   constexpr std::string_view kOfTheSweep[] = {"beside", "threads", "quiet", "verbose"};
   return writes_file(verb, option) ||
          std::find(std::begin(kOfTheSweep), std::end(kOfTheSweep), option) != std::end(kOfTheSweep);
-}
-
-/// Faults of options say the option's name first: "step: must be > 0, is -1".
-bool blame_option(const Study& study, Diagnostic& fault) {
-  for (const ensemble::FixedOption& option : study.options) {
-    if (!fault.message.starts_with(option.name.text + ":")) continue;
-    fault.where = option.values.empty() ? option.name.where : option.values.front().where;
-    return true;
-  }
-  return false;
 }
 
 /// `whole`: nothing was left out of the case. Else what was may have made an output that is not there, and only those
@@ -58,13 +49,9 @@ void check_outputs(const Study& study, const Embedding& found, bool whole, Probe
   }
 }
 
-/// Whether a fault was found at an option or at one of its values.
-bool is_of(const Diagnostic& fault, const ensemble::FixedOption& option) {
-  const auto at = [&](const Location& where) {
-    return where.file == fault.where.file && where.line == fault.where.line && where.column == fault.where.column;
-  };
-  return at(option.name.where) ||
-         std::any_of(option.values.begin(), option.values.end(), [&](const TaskName& v) { return at(v.where); });
+bool is_at(const Diagnostic& fault, const TaskName& place) {
+  return place.where.file == fault.where.file && place.where.line == fault.where.line &&
+         place.where.column == fault.where.column;
 }
 
 /// What a single case tells of outputs and of the values of options, with the model as its file says: of a study that
@@ -73,6 +60,11 @@ bool is_of(const Diagnostic& fault, const ensemble::FixedOption& option) {
 std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionShape>& shapes, bool whole) {
   constexpr std::chrono::seconds kPatience{3};
   const auto end = std::chrono::steady_clock::now() + kPatience;
+  const ensemble::Case first = ensemble::Design(study).at(0);
+  for (std::size_t i = 0; i < study.vary.size(); ++i) {
+    const TaskName& name = study.vary[i].name;
+    if (study.vary[i].option) study.options.push_back({name, {{first.values[i], name.where}}});
+  }
   study.vary.clear();
   study.samples = study.repetitions = 1;
   std::erase_if(study.options, [](const ensemble::FixedOption& option) { return option.name.text == "set"; });
@@ -83,17 +75,26 @@ std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionSha
     found.keep_trajectory = true;
     found.stopped = [end] { return std::chrono::steady_clock::now() > end; };
     Failure failure;
-    if (!SweepCases(study, shapes).run(0, found, failure)) return faults;
+    SweepCases cases(study, shapes);
+    if (!cases.run(0, found, failure)) return faults;
     if (found.summary.is_object()) {
       Probe told;
       check_outputs(study, found, whole, told);
       faults.insert(faults.end(), told.failure.diagnostics.begin(), told.failure.diagnostics.end());
     } else if (failure.kind == Failure::Kind::bad_input) {
-      for (Diagnostic& fault : failure.diagnostics) {
-        if (fault.where.line > 0 || !blame_option(study, fault)) continue;
-        faults.push_back(fault);
-        again |= std::erase_if(study.options, [&](const auto& option) { return is_of(fault, option); }) > 0;
+      std::vector<ensemble::FixedOption> sound;
+      for (const ensemble::FixedOption& option : study.options) {
+        const std::size_t before = faults.size();
+        for (const Diagnostic& fault : failure.diagnostics) {
+          const auto value = std::find_if(option.values.begin(), option.values.end(), [&](const TaskName& of) {
+            return is_of_value(cases, fault, option.name.text, of.text);
+          });
+          if (value != option.values.end()) faults.push_back(told_at(value->where, option.name.text, fault));
+        }
+        if (faults.size() == before) sound.push_back(option);
       }
+      again = sound.size() < study.options.size();
+      study.options = std::move(sound);
       whole = whole && !again;
     }
   }
@@ -115,7 +116,11 @@ class StudyChecker {
       check_options();
     }
     if (study_.model.given()) check_names();
-    if (!faults_.empty() && !shapes_.empty() && model_read_) try_what_is_sound();
+    if (!shapes_.empty() && model_read_) {
+      leave_what_is_sound();
+      check_words();
+      if (!faults_.empty()) try_what_is_sound();
+    }
     if (interrupted()) return Failure::interrupted();
     ensemble::order_faults(faults_, study_.file);
     return {Failure::Kind::bad_input, std::move(faults_)};
@@ -155,7 +160,6 @@ class StudyChecker {
               fmt::format("{}: takes one value; to vary it, say --{} under vary", option.name.text, option.name.text));
       }
       for (const TaskName& value : option.values) check_flag(*shape, value.text, value.where);
-      sound_.push_back(option);
     }
     for (const ensemble::Varied& varied : study_.vary) {
       if (!varied.option) continue;
@@ -164,29 +168,66 @@ class StudyChecker {
       if (given.contains(varied.name.text) && !shape->repeats) {
         error(varied.name.where, fmt::format("--{}: is given under options, too", varied.name.text));
       }
-      const auto* list = std::get_if<ensemble::Choices>(&varied.values);
+      const bool list = std::holds_alternative<ensemble::Choices>(varied.values);
       if (shape->flag && !list) error(varied.name.where, varied.written() + ": expected [true, false]");
-      for (std::size_t i = 0; list && i < list->texts.size(); ++i) {
-        check_flag(*shape, list->texts[i], varied.name.where);
-      }
-      if (list && !list->texts.empty() && !given.contains(varied.name.text)) {
-        sound_.push_back({varied.name, {{list->texts.front(), varied.name.where}}});
+      for (std::size_t i = 0; list && i < varied.words.size(); ++i) {
+        check_flag(*shape, varied.words[i].text, varied.words[i].where);
       }
     }
-    std::erase_if(sound_, [&](const ensemble::FixedOption& option) {
-      return std::any_of(faults_.begin(), faults_.end(), [&](const Diagnostic& fault) { return is_of(fault, option); });
+  }
+
+  bool is_faulty(const std::vector<TaskName>& at) const {
+    return std::any_of(at.begin(), at.end(), [&](const TaskName& place) {
+      return std::any_of(faults_.begin(), faults_.end(), [&](const Diagnostic& fault) { return is_at(fault, place); });
+    });
+  }
+
+  /// The study without what is known to be wrong, and its numbers of the model if anything is.
+  void leave_what_is_sound() {
+    sound_ = study_;
+    if (faults_.empty()) return;
+    sound_.design = Study::Joint::random;
+    std::erase_if(sound_.options, [&](const ensemble::FixedOption& option) {
+      std::vector<TaskName> places = option.values;
+      places.push_back(option.name);
+      return is_faulty(places);
+    });
+    std::erase_if(sound_.vary, [&](const ensemble::Varied& varied) {
+      std::vector<TaskName> places(varied.words.begin(), varied.words.end());
+      places.push_back(varied.name);
+      const auto* grid = std::get_if<ensemble::Grid>(&varied.values);
+      const auto* list = std::get_if<ensemble::Choices>(&varied.values);
+      return !varied.option || (grid && grid->count == 0) || (list && list->texts.empty()) || is_faulty(places);
+    });
+  }
+
+  /// Words that the verb refuses; they, too, are left out of what is sound.
+  void check_words() {
+    SweepCases cases(sound_, shapes_);
+    for (Diagnostic& fault : faults_of_words(cases, sound_)) faults_.push_back(std::move(fault));
+    for (ensemble::Varied& varied : sound_.vary) {
+      auto* list = std::get_if<ensemble::Choices>(&varied.values);
+      for (std::size_t i = varied.words.size(); list && varied.option && i-- > 0;) {
+        if (is_faulty({varied.words[i]})) list->texts.erase(list->texts.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+    std::erase_if(sound_.vary, [&](const ensemble::Varied& varied) {
+      const auto* list = std::get_if<ensemble::Choices>(&varied.values);
+      return list ? list->texts.empty()
+                  : varied.option && is_faulty(std::vector<TaskName>(varied.words.begin(), varied.words.end()));
     });
   }
 
   /// A case of what is sound.
   void try_what_is_sound() {
-    Study some = study_;
-    some.options = sound_;
-    std::size_t asked = study_.options.size();
-    for (const ensemble::Varied& varied : study_.vary) asked += varied.option;
-    for (Diagnostic& fault : faults_of_trial(std::move(some), shapes_, sound_.size() == asked)) {
-      faults_.push_back(std::move(fault));
-    }
+    const std::size_t asked = count_options(study_), left = count_options(sound_);
+    for (Diagnostic& fault : faults_of_trial(sound_, shapes_, left == asked)) faults_.push_back(std::move(fault));
+  }
+
+  static std::size_t count_options(const Study& study) {
+    std::size_t options = study.options.size();
+    for (const ensemble::Varied& varied : study.vary) options += varied.option;
+    return options;
   }
 
   void check_flag(const OptionShape& shape, const std::string& value, const Location& where) {
@@ -273,64 +314,18 @@ class StudyChecker {
       }
     }
     for (const ensemble::Varied& varied : study_.vary) {
-      for (std::size_t i = 0; !varied.option && i < varied.texts.size(); ++i) {
-        check(varied.name.text, varied.texts[i].text, varied.texts[i].where);
+      for (std::size_t i = 0; !varied.option && i < varied.words.size(); ++i) {
+        check(varied.name.text, varied.words[i].text, varied.words[i].where);
       }
     }
   }
 
   const Study& study_;
   std::vector<OptionShape> shapes_;
-  std::vector<ensemble::FixedOption> sound_;
+  Study sound_;  // what is left of it when faults are taken away
   bool model_read_ = false;
   std::vector<Diagnostic> faults_;
 };
-
-/// Words of varied options that the verb refuses whatever the others are: with the first values of these, and with the
-/// last. A case is begun for each and stopped where it starts to compute.
-std::vector<Diagnostic> faults_of_words(const Study& study, const std::vector<OptionShape>& shapes) {
-  constexpr std::size_t kMost = 100;  // words of one option; who has more does not type them
-  std::vector<Diagnostic> faults;
-  for (std::size_t v = 0; v < study.vary.size(); ++v) {
-    const auto* list = std::get_if<ensemble::Choices>(&study.vary[v].values);
-    if (!study.vary[v].option || !list || list->texts.size() != study.vary[v].texts.size()) continue;
-    for (std::size_t i = 0; i < std::min(kMost, list->texts.size()); ++i) {
-      Study one = study;
-      one.vary.erase(one.vary.begin() + static_cast<std::ptrdiff_t>(v));
-      one.options.push_back({study.vary[v].name, {{list->texts[i], study.vary[v].texts[i].where}}});
-      SweepCases cases(one, shapes);
-      std::optional<Diagnostic> refused;
-      for (const std::uint64_t number : {std::uint64_t{0}, cases.design().cases() - 1}) {
-        Embedding found;
-        found.stopped = [] { return true; };
-        Failure failure;
-        const bool ran = cases.run(number, found, failure).ok();
-        refused.reset();
-        for (Diagnostic& fault : failure.diagnostics) {
-          const bool of_it = ran && failure.kind == Failure::Kind::bad_input &&
-                             fault.message.starts_with(one.options.back().name.text + ":") && fault.where.line == 0;
-          if (!of_it || refused) continue;
-          fault.where = study.vary[v].texts[i].where;
-          refused = fault;
-        }
-        if (!refused) break;
-      }
-      if (refused) faults.push_back(*refused);
-    }
-  }
-  return faults;
-}
-
-/// What the first case's failure tells of the study.
-Failure blame(const Study& study, Failure failure) {
-  for (Diagnostic& fault : failure.diagnostics) {
-    if (fault.where.line > 0 || blame_option(study, fault)) continue;
-    const std::string place = to_string(fault.where);
-    fault.message = fmt::format("{}: {}{}", study.verb.text, place.empty() ? "" : place + ": ", fault.message);
-    fault.where = study.verb.where;
-  }
-  return failure;
-}
 
 }  // namespace
 
@@ -346,8 +341,6 @@ Probe probe(SweepCases& cases, const Study& study) {
   std::set<std::uint64_t> tried;
   Failure first;
   bool all_bad = true;
-  const std::vector<Diagnostic> words = faults_of_words(study, options_of(*find_verb(study.verb.text)));
-  result.failure.diagnostics = words;
   for (const std::uint64_t number : {std::uint64_t{0}, n / 2, n - 1, n / 4, n - 1 - n / 4}) {
     if (!tried.insert(number).second) continue;
     Embedding found;
@@ -367,14 +360,17 @@ Probe probe(SweepCases& cases, const Study& study) {
     all_bad = all_bad && failure.kind == Failure::Kind::bad_input;
   }
   if (all_bad) {
-    result.failure = blame(study, std::move(first));
+    result.failure = blame(cases, study, std::move(first));
     std::vector<Diagnostic>& faults = result.failure.diagnostics;
-    if (!words.empty()) faults = words;  // of which the cases have failed
     Study rest = study;
-    const auto refuses = [&](const ensemble::FixedOption& option) {
-      return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_of(fault, option); });
+    const auto refuses = [&](const TaskName& place) {
+      return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_at(fault, place); });
     };
-    if (std::erase_if(rest.options, refuses) > 0) {
+    std::size_t left_out = std::erase_if(rest.options, [&](const ensemble::FixedOption& option) {
+      return refuses(option.name) || std::any_of(option.values.begin(), option.values.end(), refuses);
+    });
+    left_out += std::erase_if(rest.vary, [&](const ensemble::Varied& varied) { return refuses(varied.name); });
+    if (left_out > 0) {
       for (Diagnostic& fault : faults_of_trial(rest, options_of(*find_verb(study.verb.text)), false)) {
         faults.push_back(std::move(fault));
       }
@@ -382,8 +378,8 @@ Probe probe(SweepCases& cases, const Study& study) {
         result.failure = Failure::interrupted();
         return result;
       }
-      ensemble::order_faults(faults, study.file);
     }
+    ensemble::order_faults(faults, study.file);
   } else {
     result.warnings.push_back(
         fmt::format("warning: none of the first {} cases has an answer: whether the outputs exist could not be checked",

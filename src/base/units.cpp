@@ -60,23 +60,6 @@ bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
 }
 
-/// The unit of "5kg", "-3.2e-1 mm"; null of "L*5kg", "5", "5kg + 1".
-const Unit* only_unit(std::string_view text) {
-  const std::size_t digits = text.find_first_of("0123456789");
-  if (digits == std::string_view::npos || text.find_first_not_of("+-. ") != digits) return nullptr;
-  std::size_t end = text.find_first_not_of(".0123456789", digits);
-  if (end == std::string_view::npos) return nullptr;
-  if ((text[end] == 'e' || text[end] == 'E') && end + 1 < text.size()) {
-    const std::size_t sign = text[end + 1] == '+' || text[end + 1] == '-' ? 1 : 0;
-    const std::size_t power = text.find_first_not_of("0123456789", end + 1 + sign);
-    if (power != end + 1 + sign) end = power;
-  }
-  end = text.find_first_not_of(' ', end);
-  if (end == std::string_view::npos) return nullptr;
-  const Unit* unit = unit_at(text.substr(end));
-  return unit && text.find_first_not_of(' ', end + unit->name.size()) == std::string_view::npos ? unit : nullptr;
-}
-
 bool is_one_of(std::string_view quantity, std::string_view expected) {
   while (!expected.empty()) {
     const std::size_t end = expected.find(" or ");
@@ -102,6 +85,22 @@ const Unit* unit_at(std::string_view text) {
     if (whole && (!best || unit.name.size() > best->name.size())) best = &unit;
   }
   return best;
+}
+
+const Unit* only_unit(std::string_view text) {
+  const std::size_t digits = text.find_first_of("0123456789");
+  if (digits == std::string_view::npos || text.find_first_not_of("+-. ") != digits) return nullptr;
+  std::size_t end = text.find_first_not_of(".0123456789", digits);
+  if (end == std::string_view::npos) return nullptr;
+  if ((text[end] == 'e' || text[end] == 'E') && end + 1 < text.size()) {
+    const std::size_t sign = text[end + 1] == '+' || text[end + 1] == '-' ? 1 : 0;
+    const std::size_t power = text.find_first_not_of("0123456789", end + 1 + sign);
+    if (power != end + 1 + sign) end = power;
+  }
+  end = text.find_first_not_of(' ', end);
+  if (end == std::string_view::npos) return nullptr;
+  const Unit* unit = unit_at(text.substr(end));
+  return unit && text.find_first_not_of(' ', end + unit->name.size()) == std::string_view::npos ? unit : nullptr;
 }
 
 std::string wrong_unit(std::string_view formula, std::string_view expected) {

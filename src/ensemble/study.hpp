@@ -36,12 +36,17 @@ struct Distribution {
   double quantile(double u) const;
 };
 
+/// A number or a word as the study has it: what judges it before the start sees its unit, and tells its place.
+struct Word : TaskName {
+  bool met = true;  ///< a case has it: of a list, the end of a grid; not a distance, nor what a distribution is said by
+};
+
 /// What differs from case to case.
 struct Varied {
   TaskName name;        ///< a number of the model as --set takes it; with two dashes an option of the verb
   bool option = false;  ///< the latter; the name is kept without dashes
   std::variant<Grid, Choices, Distribution> values;
-  std::vector<TaskName> texts = {};  ///< its numbers or words as the study has them; of a list one for each
+  std::vector<Word> words = {};  ///< its numbers and words; of a list one for each value
 
   const Distribution* distribution() const { return std::get_if<Distribution>(&values); }
   std::string written() const { return (option ? "--" : "") + name.text; }  ///< as in the study

@@ -162,17 +162,9 @@ class StudyReader {
       varied.option = key->text.starts_with("--");
       varied.name = {varied.option ? key->text.substr(2) : key->text, key->where};
       if (value->kind == Kind::list) {
-        varied.values = choices(key->text, *value, varied.option);
-        for (const YamlNode* item : value->items) {
-          if (item->kind == Kind::text) varied.texts.push_back({item->text, item->where});
-        }
+        varied.values = choices(*value, varied);
       } else if (value->kind == Kind::map) {
         read_values(TaskFields(study_sections()[2], *value, faults_), varied);
-        for (const auto& [part, number] : value->keys) {
-          constexpr std::string_view kOther[] = {"count", "spacing", "distribution"};
-          const bool other = std::find(std::begin(kOther), std::end(kOther), part->text) != std::end(kOther);
-          if (number->kind == Kind::text && !other) varied.texts.push_back({number->text, number->where});
-        }
       } else {
         error(value->where,
               fmt::format("{}: expected a list [a, b, …] or a map such as {{from: 0, to: 1, count: 11}} or "
@@ -185,7 +177,9 @@ class StudyReader {
     vary_faulty_ = faults_.size() > before;
   }
 
-  Choices choices(const std::string& name, const YamlNode& node, bool any_text) {
+  Choices choices(const YamlNode& node, Varied& varied) {
+    const std::string name = varied.written();
+    const bool any_text = varied.option;
     Choices made;
     std::vector<Result<double>> numbers;
     if (node.items.empty()) error(node.where, fmt::format("{}: the list is empty", shown(name)));
@@ -199,6 +193,7 @@ class StudyReader {
         faults_.push_back(number.failure().diagnostics[i]);
       }
       made.texts.push_back(item->text);
+      varied.words.push_back({{item->text, item->where}});
       numbers.push_back(number);
     }
     // Numbers with units are told in SI, as those of grids are; plain ones keep their digits. Words are words, though
@@ -228,8 +223,13 @@ class StudyReader {
     }
     if (!grid && f.has("spacing")) f.error(f.where("spacing"), "spacing: belongs to a grid");
     if (grid) varied.values = read_grid(f);
-    if (list) varied.values = choices(varied.written(), *f.find("list"), varied.option);
+    if (list) varied.values = choices(*f.find("list"), varied);
     if (drawn) varied.values = read_distribution(f);
+    for (const char* key : {"from", "to", "step", "mean", "sd", "low", "high"}) {
+      const YamlNode* number = f.find(key);
+      const bool met = key == std::string_view("from") || (key == std::string_view("to") && f.has("count"));
+      if (number && number->kind == Kind::text) varied.words.push_back({{number->text, number->where}, met});
+    }
   }
 
   static Grid read_grid(const TaskFields& f) {

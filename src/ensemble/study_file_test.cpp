@@ -53,6 +53,36 @@ TEST(StudyFile, ReadsEveryPart) {
   EXPECT_EQ(read->outputs[1].path.text, "columns.theta.v.max");
 }
 
+/// Numbers and words as they are written, with their places, in every form; and which of them the cases have.
+TEST(StudyFile, KeepsWordsAsWritten) {
+  const Result<Study> read = parse_study(
+      "verb: check\nmodel: m.yaml\nsamples: 2\noutputs: [mass]\nvary:\n"
+      "  --a: [1ms, 2kg]\n"
+      "  --b: {list: [1ms, word]}\n"
+      "  c: {list: [1mm, 2deg]}\n"
+      "  --d: {from: 1mm, to: 3mm, step: 1mm}\n"
+      "  --e: {from: 1mm, to: 3mm, count: 3}\n"
+      "  --f: {distribution: normal, mean: 1ms, sd: 1us, low: 0ms, high: 2ms}\n",
+      "s.yaml");
+  ASSERT_TRUE(read) << read.failure().to_string();
+  std::string words;
+  for (const Varied& varied : read->vary) {
+    words += varied.written() + ":";
+    for (const Word& word : varied.words) {
+      words += " " + word.text + (word.met ? "" : "?") + "@" + std::to_string(word.where.column);
+    }
+    words += "\n";
+  }
+  EXPECT_EQ(words,
+            "--a: 1ms@9 2kg@14\n"
+            "--b: 1ms@16 word@21\n"
+            "c: 1mm@14 2deg@19\n"
+            "--d: 1mm@15 3mm?@24 1mm?@35\n"
+            "--e: 1mm@15 3mm@24\n"
+            "--f: 1ms?@37 1us?@46 0ms?@56 2ms?@67\n");
+  EXPECT_EQ(std::get<Choices>(read->vary[2].values).texts, (std::vector<std::string>{"0.001", "0.03490658503988659"}));
+}
+
 TEST(StudyFile, ContentTellsStudiesApartButNotComments) {
   const std::string text = kGood;
   const auto content = [](const std::string& of) { return parse_study(of, "s.yaml")->content(); };

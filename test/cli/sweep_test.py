@@ -255,6 +255,71 @@ class SweepFaults(SweepCase):
                      "bad.yaml:8:45: error: rocker.mass: expected a mass (kg, g), found the unit of a length: '3.9mm'",
                      "bad.yaml:9:16: error: theta.q: expected an angle (rad, deg, mrad, rev), found the unit of a mass: '2kg'")
 
+    def judged(self, vary, *messages, options="time: 10ms", samples=""):
+        """A study of `vary` alone is refused for these, told without its name; for none: it runs."""
+        text = f"verb: simulate\nmodel: fourbar.yaml\n{samples or 'seed: 1'}\noptions: {{{options}}}\noutputs: [steps]\nvary:\n  {vary}\n"
+        if messages:
+            return self.refused(text, *("bad.yaml:" + message for message in messages))
+        self.write("good.yaml", text)
+        return self.good("sweep", "good.yaml")
+
+    def test_units_are_judged_as_written_in_every_form(self):
+        time = "step: expected a time (s, ms, us, min, h), found the unit of a"
+        mass = "crank.mass: expected a mass (kg, g), found the unit of a"
+        self.judged("crank.mass: {list: [1mm, 2deg]}", f"7:23: error: {mass} length: '1mm'", f"7:28: error: {mass}n angle: '2deg'")
+        self.judged("--step: [1mm, 2ms]", f"7:12: error: {time} length: '1mm'")
+        self.judged("--step: {list: [1ms, 2kg]}", f"7:24: error: {time} mass: '2kg'")
+        self.judged("--time: [10mm, 20ms]", f"7:12: error: {time.replace('step', 'time')} length: '10mm'", options="step: 1ms")
+        self.judged("--step: {from: 1mm, to: 2mm, count: 3}", f"7:18: error: {time} length: '1mm'", f"7:27: error: {time} length: '2mm'")
+        self.judged("--step: {from: 5ms, to: 1ms, step: -1mm}", f"7:38: error: {time} length: '-1mm'")
+        self.judged("--step: {distribution: uniform, low: 1mm, high: 2ms}", f"7:40: error: {time} length: '1mm'", samples="samples: 2")
+        self.judged("--step: {distribution: normal, mean: 1ms, sd: 9g}", f"7:49: error: {time} mass: '9g'", samples="samples: 2")
+        # What no case has is judged by its unit alone, and numbers of grids as the cases have them.
+        self.judged("--step: {from: 5ms, to: 1ms, step: -1ms}")
+        self.judged("--step: {distribution: uniform, low: 0ms, high: 2ms}", samples="samples: 2")
+        self.judged("--window: {from: 2, to: 1e1, count: 3}")
+        self.judged("--window: {from: 1, to: 3, count: 3}", "7:20: error: window: must be >= 2, is 1")
+
+    def test_every_word_is_judged_in_every_form(self):
+        self.judged("--set: [coupler.mass=1, coupler.mas=2, coupler.mass=2mm, coupler.mass=foo, coupler.mass]",
+                    "7:27: error: cannot set 'coupler.mas': no such parameter, quantity or initial value; did you mean 'coupler.mass'?",
+                    "7:42: error: set coupler.mass: expected a mass (kg, g), found the unit of a length: '2mm'",
+                    "7:60: error: set coupler.mass: expected a number, found the name 'foo'",
+                    "7:78: error: set: expected name=value, found 'coupler.mass'")
+        self.judged("--set: {list: [coupler.mas=2]}",
+                    "7:18: error: cannot set 'coupler.mas': no such parameter, quantity or initial value; did you mean 'coupler.mass'?")
+        words = "integrator: must be one of euler, trapezoidal, hermite-simpson, is"
+        self.judged("--integrator: {list: [trapezoidal, foo]}", f"7:38: error: {words} 'foo'")
+        # One does not hide the others, nor what is said of the outputs.
+        self.refused("verb: simulate\nmodel: fourbar.yaml\noptions: {time: 10ms, stpe: 1, input: nope.csv}\noutputs: [stepps]\nvary:\n"
+                     "  --window: [1, 2]\n  --integrator: [foo, bar]\n  --step: {list: [1mm, 2mm]}\n",
+                     "bad.yaml:3:23: error: unknown option 'stpe' of simulate; did you mean 'step'?",
+                     "bad.yaml:3:39: error: input: nope.csv: cannot read the file: no such file",
+                     "bad.yaml:4:11: error: unknown output 'stepps' of simulate; did you mean 'steps'?",
+                     "bad.yaml:6:14: error: window: must be >= 2, is 1",
+                     f"bad.yaml:7:18: error: {words} 'foo'", f"bad.yaml:7:23: error: {words} 'bar'",
+                     "bad.yaml:8:19: error: step: expected a time (s, ms, us, min, h), found the unit of a length: '1mm'",
+                     "bad.yaml:8:24: error: step: expected a time (s, ms, us, min, h), found the unit of a length: '2mm'")
+
+    def test_files_that_are_not_there(self):
+        self.good("simulate", "fourbar.yaml", "--time", "10ms", "--out", "good.csv")
+        self.write("bad.set", "crank.mass = foo\n")
+        self.refused("verb: inverse\nmodel: fourbar.yaml\nvary: {--motion: [good.csv, nope.csv]}\noutputs: [samples]\n",
+                     "bad.yaml:3:29: error: motion: nope.csv: cannot read the file: no such file")
+        self.refused("verb: inverse\nmodel: fourbar.yaml\noptions: {motion: nope.csv}\noutputs: [samples]\n",
+                     "bad.yaml:3:19: error: motion: nope.csv: cannot read the file: no such file")
+        self.refused("verb: simulate\nmodel: fourbar.yaml\nvary: {--set: ['@nope.set', '@bad.set']}\noutputs: [steps]\n",
+                     "bad.yaml:3:17: error: set: nope.set: cannot read the file: no such file",
+                     "bad.set:1:14: error: expected a number, found the name 'foo'")
+
+    def test_what_no_value_fits_is_told_where_it_is_varied(self):
+        self.write("rubbing.yaml", self.read("fourbar.yaml") + "joint_friction:\n  - {joint: D, dry: 2}\n")
+        message = "rubbing.yaml:16:5: joint friction 'D' needs --formulation screw, or maximal of simulate"
+        study = "verb: simulate\nmodel: rubbing.yaml\noptions: {time: 10ms%s}\noutputs: [steps]\nvary: {%s}\n"
+        self.refused(study % ("", "--formulation: [natural, independent]"), "bad.yaml:5:8: error: --formulation: with natural: " + message)
+        self.refused(study % (", formulation: natural", "L: [1]"), "bad.yaml:3:36: error: --formulation: with natural: " + message)
+        self.refused(study % ("", "crank.mass: [-1, -2]"), "bad.yaml:5:8: error: crank.mass: must be >= 0, is -1")
+
     def test_outputs_that_do_not_exist(self):
         self.refused(STUDY.replace("energy_drift", "energy_drfit").replace("theta.v.last", "theta.w.last"),
                      "bad.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean 'energy_drift'?",

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweep_cases.hpp"
+
+namespace kinegraph::cli {
+
+/// Whether the verb says a fault of an option's value: "step: must be > 0, is -1", "set crank.mass: expected …",
+/// "cannot set 'crank.mas': …", or of the file that the value names.
+bool is_of_value(const SweepCases& cases, const Diagnostic& fault, const std::string& option, const std::string& value);
+
+/// The same fault at the place of that value in the study. What a file has at one of its lines stays there.
+Diagnostic told_at(const Location& where, const std::string& option, Diagnostic fault);
+
+/// Words of varied options that the verb refuses whatever the others are: with the first values of these, and with the
+/// last. It is asked with the words as the study writes them, so that units are judged as on the command line. Of
+/// numbers that no case has (the bounds of a distribution, the step of a grid) only the unit is.
+std::vector<Diagnostic> faults_of_words(SweepCases& cases, const ensemble::Study& study);
+
+/// What the failure of all cases tells of the study: faults at the places of the options that they are of; else of what
+/// is given or varied without which there is no such fault; else of the verb.
+Failure blame(SweepCases& cases, const ensemble::Study& study, Failure failure);
+
+}  // namespace kinegraph::cli
