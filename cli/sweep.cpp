@@ -51,8 +51,8 @@ class Sweep final : public Verb {
            "each\n"
            "repeated (`repetitions`) with seeds of their own. Outputs are paths of the summary (as --json writes it), "
            "or\n"
-           "columns of the trajectory with min max mean sd rms first last count or p0 … p100. docs/sweep.md has "
-           "more.\n\n"
+           "columns of the trajectory with min max mean sd rms first last count or p0 … p100 (p2.5). "
+           "docs/sweep.md has more.\n\n"
            "A case that fails is a row with its error; the sweep goes on and its status is 1. Finished cases are kept "
            "in a\n"
            "journal beside the table: after Ctrl-C, a crash or kill -9 the same command goes on where it was. Results "
@@ -117,7 +117,7 @@ std::string spread_table(const ensemble::Study& study, const std::vector<Spread>
   int width = 6;
   for (const auto& output : study.outputs) width = std::max(width, characters(output.name));
   std::string text = fmt::format("\n  {:<{}}  {:>12}  {:>12}  {:>12}", "output", width, "mean", "sd", "least");
-  for (const int percent : ensemble::kPercentiles) text += fmt::format("  {:>10} %", percent);
+  for (const double percent : ensemble::kPercentiles) text += fmt::format("  {:>10} %", percent);
   text += fmt::format("  {:>12}\n", "largest");
   for (std::size_t i = 0; i < spreads.size(); ++i) {
     const Spread& s = spreads[i];
@@ -262,6 +262,10 @@ Done Sweep::run_checked(const ensemble::Study& study, SweepCases& cases) {
   }
   Result<ensemble::Journal> journal = open_journal(study, cases);
   if (!journal) return journal.failure();
+  if (journal->damaged() > 0) {
+    common_.warn(fmt::format("warning: {} is damaged at {} place{}: the cases that stood there are run again",
+                             journal->path(), journal->damaged(), journal->damaged() == 1 ? "" : "s"));
+  }
   if (journal->resumed() > 0 && !common_.quiet) {
     common_.warn(fmt::format("going on with {}: {} of {} cases are there", journal->path(), journal->resumed(),
                              journal->cases()));

@@ -22,14 +22,29 @@ std::optional<int> whole(std::string_view text) {
   return n;
 }
 
-std::optional<int> percentile(std::string_view name) {
-  if (!name.starts_with('p')) return {};
-  const std::optional<int> n = whole(name.substr(1));
-  return n && *n <= 100 ? n : std::nullopt;
+/// "p5", "p97.5"
+std::optional<double> percentile(std::string_view name) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (name.size() < 2 || name[0] != 'p' || !digit(name[1]) || !digit(name.back())) return {};
+  double p = 0;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), p, std::chars_format::fixed);
+  if (error != std::errc{} || end != name.data() + name.size() || p > 100) return {};
+  return p;
 }
 
 bool is_statistic(std::string_view name) {
   return percentile(name) || std::find(std::begin(kStatistics), std::end(kStatistics), name) != std::end(kStatistics);
+}
+
+/// Where the statistic at the end of a path begins: behind the last dot, or behind the one before it ("q.p2.5"); npos
+/// if there is none.
+std::size_t statistic_of(std::string_view path) {
+  std::size_t dot = path.rfind('.');
+  for (int dots = 0; dots < 2 && dot != std::string_view::npos && dot > 0; ++dots) {
+    if (is_statistic(path.substr(dot + 1))) return dot + 1;
+    dot = path.rfind('.', dot - 1);
+  }
+  return std::string_view::npos;
 }
 
 /// Linear between neighbours in order.
@@ -152,13 +167,13 @@ bool asks_for_column(const std::string& path) { return path.starts_with(kColumns
 Extracted extract(const Json& summary, const Trajectory& trajectory, const std::string& path) {
   if (!asks_for_column(path)) return find(summary, path);
   const std::string rest = path.substr(kColumns.size());
-  const std::size_t dot = rest.rfind('.');
-  const std::string_view name = dot == std::string::npos ? std::string_view() : std::string_view(rest).substr(dot + 1);
-  if (!is_statistic(name)) {
+  const std::size_t begin = statistic_of(rest);
+  if (begin == std::string_view::npos) {
     if (trajectory.find(rest) < 0 && rest != "t") return {};
     return {false, "is a column: name a statistic of it (.min, .max, .mean, .sd, .rms, .first, .last, .p95)", {}};
   }
-  const std::string column = rest.substr(0, dot);
+  const std::string_view name = std::string_view(rest).substr(begin);
+  const std::string column = rest.substr(0, begin - 1);
   if (column == "t") return {true, "", statistic(name, trajectory.times())};
   const int series = trajectory.find(column);
   if (series < 0) return {};

@@ -10,7 +10,7 @@
 namespace kinegraph::ensemble {
 
 /// The statistics that the end of a path may ask for, of a column of the trajectory or of a list of numbers:
-/// min max mean sd rms first last count, and p0 … p100, the percentiles.
+/// min max mean sd rms first last count, and p0 … p100, the percentiles (p2.5).
 std::vector<std::string> statistic_names();
 
 /// An output of a case: "energy_drift", "torque_peak.0", "torque_peak.max", "quantities.arm.mass.value" (of a list of

@@ -59,6 +59,9 @@ TEST(Extract, StatisticsOfColumnsLeaveOutWhatIsUndefined) {
   EXPECT_EQ(number("columns.theta.q.p100"), 100);
   EXPECT_EQ(number("columns.theta.q.p50"), 50);  // between 49 and 51
   EXPECT_NEAR(number("columns.theta.q.p5"), 4.95, 1e-12);
+  EXPECT_NEAR(number("columns.theta.q.p2.5"), 2.475, 1e-12);
+  EXPECT_NEAR(number("columns.theta.q.p97.5"), 97.525, 1e-12);
+  EXPECT_NEAR(number("torque_peak.p62.5"), 2.25, 1e-12);
   EXPECT_NEAR(number("columns.P1.x.rms"), std::sqrt((51 * 9 + 50 * 16) / 101.0), 1e-14);
   EXPECT_NEAR(number("columns.P1.x.mean"), (51 * 3 - 50 * 4) / 101.0, 1e-15);
   EXPECT_NEAR(number("columns.t.max"), 10, 1e-12);
@@ -80,7 +83,9 @@ TEST(Extract, TellsWhatAPathMeets) {
   EXPECT_EQ(why("torque_peak"), "is a list: name an element (.0) or a statistic (.max, .count)");
   EXPECT_EQ(why("torque_peak.3"), "has 3 elements");
   EXPECT_EQ(why("limits"), "is a map: name one of its values");
-  EXPECT_EQ(why("columns.theta.q.p101"), "");
+  for (const char* no_percentile : {"p101", "p100.5", "p", "p-1", "p1e1", "p2.", "p.5", "p2.5.1", "pinf"}) {
+    EXPECT_EQ(why((std::string("columns.theta.q.") + no_percentile).c_str()), "");
+  }
 }
 
 TEST(Extract, EveryListedPathLeadsToAValue) {

@@ -91,6 +91,7 @@ Journal::Journal(Journal&& other) noexcept
       index_(std::move(other.index_)),
       begin_(other.begin_),
       end_(other.end_),
+      gaps_(std::move(other.gaps_)),
       finished_(other.finished_),
       failed_(other.failed_),
       resumed_(other.resumed_),
@@ -123,6 +124,10 @@ std::optional<Failure> Journal::begin(const std::vector<std::string>& content, b
     return Failure::bad_input({path_, 0, 0}, "is in the way: it is no journal of a sweep");
   }
   const std::optional<std::string> before = restart ? std::nullopt : record(kMagic.size());
+  if (!before && !restart && end_ >= head.size()) {
+    return Failure::bad_input({path_, 0, 0},
+                              "is damaged at its head: whose sweep it holds cannot be told; --restart throws it away");
+  }
   if (!before) return write_head(head);  // none, or a head that was never finished
   if (*before != text) {
     return Failure::bad_input({path_, 0, 0},
@@ -142,19 +147,22 @@ std::optional<Failure> Journal::write_head(const std::string& head) {
 
 /// Fills the index; a torn end is cut off.
 std::optional<Failure> Journal::load() {
-  std::uint64_t at = begin_;
-  while (at < end_) {
-    const std::optional<std::string> bytes = record(at);
-    const std::optional<Outcome> outcome = bytes ? decode(*bytes) : std::nullopt;
-    if (!outcome || outcome->number >= cases()) break;
-    if (index_.get(outcome->number) != 0) {
-      return Failure::bad_input({path_, 0, 0},
-                                fmt::format("holds case {} twice; --restart throws the journal away", outcome->number));
+  std::uint64_t at = begin_, next = 0;
+  for (; at < end_; at = next) {
+    const std::optional<Outcome> found = outcome(at, &next);
+    if (!found) {
+      next = next_whole(at + 1);
+      if (next == end_) break;
+      gaps_.emplace_back(at, next);
+      continue;
     }
-    if (!index_.set(outcome->number, at)) return cannot_write();
+    if (index_.get(found->number) != 0) {
+      return Failure::bad_input({path_, 0, 0},
+                                fmt::format("holds case {} twice; --restart throws the journal away", found->number));
+    }
+    if (!index_.set(found->number, at)) return cannot_write();
     ++finished_;
-    failed_ += outcome->status != 0;
-    at += kFrame + bytes->size();
+    failed_ += found->status != 0;
   }
   if (at < end_ && ::ftruncate(descriptor_, static_cast<off_t>(at)) != 0) return cannot_write();
   end_ = at;
@@ -163,26 +171,49 @@ std::optional<Failure> Journal::load() {
   return {};
 }
 
+/// Whether so many bytes from an offset on are there, in the buffer.
+bool Journal::buffer(std::uint64_t offset, std::size_t size) {
+  if (offset >= buffered_ && offset + size <= buffered_ + buffer_.size()) return true;
+  if (offset + size > end_) return false;
+  buffer_.resize(std::max(size, kPiece));
+  const ssize_t got = ::pread(descriptor_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
+  buffer_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  buffered_ = offset;
+  return buffer_.size() >= size;
+}
+
 /// The bytes of the record at an offset, if they are whole.
 std::optional<std::string> Journal::record(std::uint64_t offset) {
-  const auto buffer = [&](std::size_t size) {
-    if (offset >= buffered_ && offset + size <= buffered_ + buffer_.size()) return true;
-    if (offset + size > end_) return false;
-    buffer_.resize(std::max(size, kPiece));
-    const ssize_t got = ::pread(descriptor_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
-    buffer_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    buffered_ = offset;
-    return buffer_.size() >= size;
-  };
-  if (!buffer(kFrame)) return {};
+  if (!buffer(offset, kFrame)) return {};
   std::string_view frame(buffer_.data() + (offset - buffered_), kFrame);
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
   take(frame, length), take(frame, sum);
-  if (length > kLongest || !buffer(kFrame + length)) return {};
+  if (length > kLongest || !buffer(offset, kFrame + length)) return {};
   std::string bytes = buffer_.substr(offset - buffered_ + kFrame, length);
   if (checksum(bytes) != sum) return {};
   return bytes;
+}
+
+/// The outcome at an offset, if it is whole and of this sweep; `end` is where it ends.
+std::optional<Outcome> Journal::outcome(std::uint64_t offset, std::uint64_t* end) {
+  const std::optional<std::string> bytes = record(offset);
+  std::optional<Outcome> found = bytes ? decode(*bytes) : std::nullopt;
+  if (!found || found->number >= cases()) return {};
+  if (end) *end = offset + kFrame + bytes->size();
+  return found;
+}
+
+/// Where the first whole record from an offset on begins, of a case that is not there yet; end_ if there is none. Most
+/// bytes are seen not to begin one by the case's number.
+std::uint64_t Journal::next_whole(std::uint64_t offset) {
+  for (std::uint64_t number = 0; buffer(offset, kFrame + sizeof number); ++offset) {
+    std::string_view of_case(buffer_.data() + (offset - buffered_) + kFrame, sizeof number);
+    take(of_case, number);
+    if (number >= cases() || index_.get(number) != 0) continue;
+    if (const auto found = outcome(offset); found && found->number == number) return offset;
+  }
+  return end_;
 }
 
 Result<std::monostate> Journal::append(const Outcome& outcome) {
@@ -198,18 +229,19 @@ void Journal::to_disk() { ::fdatasync(descriptor_); }
 
 std::optional<Outcome> Journal::read(std::uint64_t number) {
   const std::uint64_t offset = index_.get(number);
-  if (offset == 0) return {};
-  const std::optional<std::string> bytes = record(offset);
-  return bytes ? decode(*bytes) : std::nullopt;
+  return offset != 0 ? outcome(offset) : std::nullopt;
 }
 
 Result<std::monostate> Journal::visit(const std::function<void(const Outcome&)>& use) {
-  for (std::uint64_t at = begin_; at < end_;) {
-    const std::optional<std::string> bytes = record(at);
-    const std::optional<Outcome> outcome = bytes ? decode(*bytes) : std::nullopt;
-    if (!outcome) return Failure::bad_input({path_, 0, 0}, "cannot be read again: the file has changed");
-    use(*outcome);
-    at += kFrame + bytes->size();
+  auto gap = gaps_.begin();
+  for (std::uint64_t at = begin_, next = 0; at < end_; at = next) {
+    if (gap != gaps_.end() && gap->first == at) {
+      next = gap++->second;
+      continue;
+    }
+    const std::optional<Outcome> found = outcome(at, &next);
+    if (!found) return Failure::bad_input({path_, 0, 0}, "cannot be read again: the file has changed");
+    use(*found);
   }
   return std::monostate{};
 }

@@ -3,7 +3,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "kinegraph/ensemble/case_index.hpp"
 #include "kinegraph/ensemble/outcome.hpp"
@@ -12,7 +14,8 @@ namespace kinegraph::ensemble {
 
 /// The outcomes of a sweep on disk, in the order in which they came. Records are only appended, each with its length
 /// and checksum, so that whatever ends the program, all but the last one are whole; a torn end is dropped when the
-/// journal is opened again. Its head holds the study's content: another study is refused.
+/// journal is opened again, and damage in the middle is passed over. Its head holds the study's content: another study
+/// is refused.
 ///
 ///     "kinegraph sweep 2\n"   { length u32, checksum u64, bytes }  head, then one per case
 class Journal {
@@ -31,6 +34,7 @@ class Journal {
   std::uint64_t finished() const { return finished_; }
   std::uint64_t failed() const { return failed_; }
   std::uint64_t resumed() const { return resumed_; }  ///< how many were there when it was opened
+  std::size_t damaged() const { return gaps_.size(); }  ///< places where it could not be read, between others
   std::uint64_t next_missing(std::uint64_t number) { return index_.next_missing(number); }
 
   [[nodiscard]] Result<std::monostate> append(const Outcome& outcome);
@@ -47,13 +51,17 @@ class Journal {
   std::optional<Failure> begin(const std::vector<std::string>& content, bool restart);
   std::optional<Failure> write_head(const std::string& head);
   std::optional<Failure> load();
+  bool buffer(std::uint64_t offset, std::size_t size);
   std::optional<std::string> record(std::uint64_t offset);
+  std::optional<Outcome> outcome(std::uint64_t offset, std::uint64_t* end = nullptr);
+  std::uint64_t next_whole(std::uint64_t offset);
   Failure cannot_write() const;
 
   std::string path_;
   int descriptor_ = -1;
   CaseIndex index_;
   std::uint64_t begin_ = 0, end_ = 0;  // of the records
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // among them, what is damaged
   std::uint64_t finished_ = 0, failed_ = 0, resumed_ = 0;
   std::string buffer_;  // a piece of the file, from buffered_ on
   std::uint64_t buffered_ = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -101,6 +102,79 @@ TEST_F(JournalTest, ADamagedByteIsSeen) {
   damaged[damaged.size() - 3] = static_cast<char>(damaged[damaged.size() - 3] ^ 4);
   write(damaged);
   EXPECT_EQ(open()->finished(), 2U);
+}
+
+/// Whichever byte is damaged: only the record that it is of is lost, and it can be made again.
+TEST_F(JournalTest, DamageInTheMiddleCostsOneRecord) {
+  std::vector<std::size_t> ends;
+  {
+    Result<Journal> journal = open();
+    ends.push_back(bytes().size());
+    for (std::uint64_t k = 0; k < 5; ++k) {
+      ASSERT_TRUE(journal->append(outcome(k)));
+      ends.push_back(bytes().size());
+    }
+  }
+  const std::string whole = bytes();
+  for (std::size_t at = ends[1]; at < ends[4]; ++at) {
+    const auto lost = static_cast<std::uint64_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin() - 1);
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    write(damaged);
+    {
+      Result<Journal> journal = open();
+      ASSERT_TRUE(journal) << at << ": " << journal.failure().to_string();
+      ASSERT_EQ(journal->finished(), 4U) << at;
+      ASSERT_EQ(journal->damaged(), 1U) << at;
+      ASSERT_EQ(journal->next_missing(0), lost) << at;
+      ASSERT_TRUE(journal->append(outcome(lost)));
+    }
+    Result<Journal> journal = open();
+    ASSERT_EQ(journal->finished(), 5U) << at;
+    std::vector<std::uint64_t> order, expected{0, 1, 2, 3, 4};
+    ASSERT_TRUE(journal->visit([&](const Outcome& o) { order.push_back(o.number); }));
+    expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(lost));
+    expected.push_back(lost);
+    ASSERT_EQ(order, expected) << at;
+    for (std::uint64_t k = 0; k < 5; ++k) ASSERT_EQ(journal->read(k), outcome(k)) << at;
+  }
+}
+
+/// Many records in a row, and much that is none.
+TEST_F(JournalTest, FindsWhatFollowsALongDamage) {
+  std::size_t first = 0, last = 0;
+  {
+    Result<Journal> journal = open();
+    ASSERT_TRUE(journal->append(outcome(0)));
+    first = bytes().size();
+    for (std::uint64_t k = 1; k < 50; ++k) ASSERT_TRUE(journal->append(outcome(k)));
+    last = bytes().size();
+    ASSERT_TRUE(journal->append(outcome(50)));
+  }
+  for (const char filler : {'\0', '\1', 'x'}) {
+    write(bytes().replace(first, last - first, std::string(200'000, filler)));
+    last = first + 200'000;
+    Result<Journal> journal = open();
+    ASSERT_TRUE(journal) << journal.failure().to_string();
+    EXPECT_EQ(journal->finished(), 2U);
+    EXPECT_EQ(journal->damaged(), 1U);
+    EXPECT_EQ(journal->read(50), outcome(50));
+  }
+}
+
+TEST_F(JournalTest, ADamagedHeadThrowsNothingAway) {
+  { ASSERT_TRUE(open()->append(outcome(1))); }
+  const std::string whole = bytes();
+  for (const std::size_t at : {19U, 25U, 33U}) {  // its length, its checksum, its text
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    write(damaged);
+    EXPECT_EQ(open().failure().to_string(),
+              path_ +
+                  ": error: is damaged at its head: whose sweep it holds cannot be told; --restart throws it away");
+    EXPECT_EQ(bytes(), damaged);
+  }
+  EXPECT_TRUE(open({"verb: check"}, true));
 }
 
 TEST_F(JournalTest, RefusesAnotherStudy) {

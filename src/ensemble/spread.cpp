@@ -89,12 +89,12 @@ Spread Moments::spread() const {
 
 Result<std::monostate> find_percentiles(Journal& journal, std::vector<Spread>& spreads) {
   std::vector<Selection> selections;
-  const auto place = [](const Spread& spread, int percent) {
-    return percent / 100.0 * static_cast<double>(spread.count == 0 ? 0 : spread.count - 1);
+  const auto place = [](const Spread& spread, double percent) {
+    return percent / 100 * static_cast<double>(spread.count == 0 ? 0 : spread.count - 1);
   };
   for (const Spread& spread : spreads) {
     std::vector<std::uint64_t> ranks;
-    for (const int percent : kPercentiles) {
+    for (const double percent : kPercentiles) {
       ranks.push_back(static_cast<std::uint64_t>(std::floor(place(spread, percent))));
       ranks.push_back(static_cast<std::uint64_t>(std::ceil(place(spread, percent))));
     }

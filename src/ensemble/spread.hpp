@@ -8,7 +8,7 @@
 
 namespace kinegraph::ensemble {
 
-inline constexpr std::array<int, 5> kPercentiles = {5, 25, 50, 75, 95};
+inline constexpr std::array<double, 7> kPercentiles = {2.5, 5, 25, 50, 75, 95, 97.5};
 
 /// How an output spreads over the cases that have it.
 struct Spread {

@@ -85,6 +85,9 @@ class Sweeps(SweepCase):
         spread = {output["name"]: output for output in found["outputs"]}["speed"]
         self.assertAlmostEqual(spread["mean"], sum(speeds) / 80, places=12)
         self.assertAlmostEqual(spread["p50"], (speeds[39] + speeds[40]) / 2, places=14)
+        self.assertAlmostEqual(spread["p2.5"], speeds[1] + 0.975 * (speeds[2] - speeds[1]), places=14)
+        self.assertAlmostEqual(spread["p97.5"], speeds[77] + 0.025 * (speeds[78] - speeds[77]), places=14)
+        self.assertRegex(text, r"(?m)^  output .* 2\.5 % .* 97\.5 % ")
         self.assertEqual((spread["min"], spread["max"], spread["count"]), (speeds[0], speeds[-1], 80))
         self.assertEqual(self.files(), ["s.json", "study.csv", "study.yaml"])
 
@@ -437,6 +440,43 @@ class SweepJournals(SweepCase):
             peaks.append(peak)
         self.assertGreater(peaks[0], 1000)
         self.assertLess(peaks[1], peaks[0] + 4000)  # kB
+
+    def test_memory_does_not_grow_with_the_cases_that_are_finished(self):
+        """Nor with the rows of the table, and the percentiles over them."""
+        peaks = {}
+        for samples in (500, 6000):
+            self.write("many.yaml", f"verb: check\nmodel: fourbar.yaml\nsamples: {samples}\n"
+                       "vary: {L: {distribution: normal, mean: 1, sd: 1mm}}\noutputs: [mass]\n")
+            process = subprocess.Popen([PROGRAM, "sweep", "many.yaml", "--threads", "2"], cwd=self.folder, stdout=subprocess.DEVNULL)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(len(self.rows("many.csv")), samples)
+            peaks[samples] = used.ru_maxrss
+        self.assertGreater(peaks[500], 1000)
+        self.assertLess(peaks[6000], peaks[500] + 1000, peaks)  # kB: less than 200 bytes a case
+
+    def test_damage_in_a_journal_costs_what_is_damaged(self):
+        self.write("study.yaml", STUDY.replace("samples: 40", "samples: 100000"))
+        self.stopped()
+        path = os.path.join(self.folder, "study.csv.journal")
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        kept = self.records()
+        size = len(b"kinegraph sweep 2\n")
+        size += 12 + int.from_bytes(data[size:size + 4], "little")  # the head
+        data[size] ^= 1  # the length of the first record
+        with open(path, "wb") as file:
+            file.write(data)
+        process = self.start("sweep", "study.yaml")
+        deadline = time.monotonic() + 60
+        while os.path.getsize(path) <= len(data) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1].decode().splitlines()
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(err[:2], ["warning: study.csv.journal is damaged at 1 place: the cases that stood there are run again",
+                                   f"going on with study.csv.journal: {len(kept) - 1} of 200000 cases are there"])
 
 
 def resident(process):
