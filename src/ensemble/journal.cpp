@@ -96,7 +96,8 @@ Journal::Journal(Journal&& other) noexcept
       failed_(other.failed_),
       resumed_(other.resumed_),
       buffer_(std::move(other.buffer_)),
-      buffered_(other.buffered_) {
+      buffered_(other.buffered_),
+      read_error_(other.read_error_) {
   other.descriptor_ = -1;
 }
 
@@ -106,6 +107,10 @@ Journal::~Journal() {
 
 Failure Journal::cannot_write() const {
   return Failure::bad_input({path_, 0, 0}, "cannot write the file: " + system_message(errno));
+}
+
+Failure Journal::cannot_read() const {
+  return Failure::bad_input({path_, 0, 0}, "cannot read the file: " + system_message(read_error_));
 }
 
 /// The head: of this study, or of none yet.
@@ -124,6 +129,7 @@ std::optional<Failure> Journal::begin(const std::vector<std::string>& content, b
     return Failure::bad_input({path_, 0, 0}, "is in the way: it is no journal of a sweep");
   }
   const std::optional<std::string> before = restart ? std::nullopt : record(kMagic.size());
+  if (read_error_ != 0) return cannot_read();
   if (!before && !restart && end_ >= head.size()) {
     return Failure::bad_input({path_, 0, 0},
                               "is damaged at its head: whose sweep it holds cannot be told; --restart throws it away");
@@ -152,6 +158,7 @@ std::optional<Failure> Journal::load() {
     const std::optional<Outcome> found = outcome(at, &next);
     if (!found) {
       next = next_whole(at + 1);
+      if (read_error_ != 0) return cannot_read();
       if (next == end_) break;
       gaps_.emplace_back(at, next);
       continue;
@@ -176,7 +183,11 @@ bool Journal::buffer(std::uint64_t offset, std::size_t size) {
   if (offset >= buffered_ && offset + size <= buffered_ + buffer_.size()) return true;
   if (offset + size > end_) return false;
   buffer_.resize(std::max(size, kPiece));
-  const ssize_t got = ::pread(descriptor_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
+  ssize_t got = -1;
+  do {
+    got = ::pread(descriptor_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) read_error_ = errno;
   buffer_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   buffered_ = offset;
   return buffer_.size() >= size;

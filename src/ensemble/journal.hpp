@@ -56,6 +56,7 @@ class Journal {
   std::optional<Outcome> outcome(std::uint64_t offset, std::uint64_t* end = nullptr);
   std::uint64_t next_whole(std::uint64_t offset);
   Failure cannot_write() const;
+  Failure cannot_read() const;
 
   std::string path_;
   int descriptor_ = -1;
@@ -65,6 +66,7 @@ class Journal {
   std::uint64_t finished_ = 0, failed_ = 0, resumed_ = 0;
   std::string buffer_;  // a piece of the file, from buffered_ on
   std::uint64_t buffered_ = 0;
+  int read_error_ = 0;  // errno: what could not be read is not what is not there
 };
 
 }  // namespace kinegraph::ensemble
