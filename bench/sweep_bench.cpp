@@ -118,9 +118,10 @@ int scaling() {
     const double ratio = now.rate / one.rate;
     const bool same = now.table == one.table, fine = same && (first || ratio >= kSpeedUp);
     failed += !fine;
-    table.row({way.name, fmt::format("{:.1f}", now.rate), fmt::format("{:.2f}", ratio),
-               first ? "-" : fmt::format(">= {}", kSpeedUp), same ? "same" : "OTHER", fmt::format("{:.1f}", now.whole_s),
-               fmt::format("{:.1f}", now.processor_s), first ? "" : fine ? "pass" : "FAIL"});
+    const std::string target = first ? "-" : fmt::format(">= {}", kSpeedUp), verdict = fine ? "pass" : "FAIL";
+    table.row({way.name, fmt::format("{:.1f}", now.rate), fmt::format("{:.2f}", ratio), target,
+               same ? "same" : "OTHER", fmt::format("{:.1f}", now.whole_s), fmt::format("{:.1f}", now.processor_s),
+               first ? "" : verdict});
   }
   if (all.size() < 3) fmt::print("\nNo mpirun, or built without MPI: processes were not measured.\n");
   if (std::thread::hardware_concurrency() < 2) fmt::print("\nThis machine has one processor: nothing can scale.\n");
