@@ -176,10 +176,9 @@ std::optional<Failure> fault_of(const CLI::App& app, const Verb& verb) {
 }
 
 int fail(const Failure& failure) {
-  fmt::print(stderr, "{}\n", failure.to_string());
+  say(failure.to_string() + "\n");
   if (failure.kind == Failure::Kind::internal) {
-    fmt::print(stderr,
-               "This is a fault of kinegraph, not of your input. Please report it with the command and the model.\n");
+    say("This is a fault of kinegraph, not of your input. Please report it with the command and the model.\n");
   }
   return failure.exit_status();
 }
@@ -289,7 +288,7 @@ Done ask(const std::string& name, std::vector<std::string> arguments, Embedding&
 
 int run_command(const std::string& program, const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    fmt::print(stderr, "{}", help());
+    say(help());
     return Failure::bad_input("").exit_status();
   }
   const std::string& first = arguments.front();
@@ -308,7 +307,7 @@ int run_command(const std::string& program, const std::vector<std::string>& argu
   }
   if (first.starts_with('-')) return fail(unknown("option", first, {"--help", "--version"}));
   const int status = fail(unknown("verb", first, verb_names()));
-  fmt::print(stderr, "'kinegraph --help' lists the verbs\n");
+  say("'kinegraph --help' lists the verbs\n");
   return status;
 }
 

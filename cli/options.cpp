@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
+#include "kinegraph/base/largest.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/units.hpp"
 #include "kinegraph/expr/expression.hpp"
@@ -16,6 +16,7 @@
 #include "kinegraph/io/xml_tree.hpp"
 #include "kinegraph/model/loops.hpp"
 #include "kinegraph/model/setting_quantity.hpp"
+#include "progress_bar.hpp"
 
 namespace kinegraph::cli {
 
@@ -36,8 +37,9 @@ void OptionReader::fault(const Diagnostic& found) {
 
 double OptionReader::number(const std::string& field, const std::string& text) {
   const Result<double> value = parse_number(text);
-  if (value) return *value;
-  fault(field, value.failure().diagnostics.front().message);
+  if (value && is_usable(*value)) return *value;
+  fault(field, value ? fmt::format("must be at most {:g}, is {}", kLargest, text)
+                     : value.failure().diagnostics.front().message);
   return std::nan("");
 }
 
@@ -271,7 +273,7 @@ void CommonOptions::warn(const std::string& line) const {
   if (embedding) {
     embedding->warnings.push_back(line);
   } else {
-    fmt::print(stderr, "{}\n", line);
+    say(line + "\n");
   }
 }
 

@@ -77,6 +77,11 @@ Done print(const std::string& text) {
   return write_file("-", text);
 }
 
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 ProgressBar::ProgressBar(std::string label, const CommonOptions& options)
     : label_(std::move(label)),
       embedding_(options.embedding),
@@ -87,7 +92,7 @@ ProgressBar::ProgressBar(std::string label, const CommonOptions& options)
 ProgressBar::~ProgressBar() { clear(); }
 
 void ProgressBar::clear() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) say("\r\033[K");
   drawn_ = false;
 }
 
@@ -109,8 +114,7 @@ void ProgressBar::draw(double share, double elapsed_s) {
   const std::string left = !note_.empty() ? "  " + note_
                            : share > 0.01 ? fmt::format("  {} left", duration(elapsed_s / share - elapsed_s))
                                           : "";
-  fmt::print(stderr, "\r{} {} {:3.0f} %{}\033[K", label_, bar, 100 * share, left);
-  std::fflush(stderr);
+  say(fmt::format("\r{} {} {:3.0f} %{}\033[K", label_, bar, 100 * share, left));
   drawn_ = true;
 }
 

@@ -16,6 +16,10 @@ bool interrupted(const Embedding* embedding = nullptr);  ///< or the program tha
 /// To standard output; a full disk or a closed pipe is an error like any other.
 Done print(const std::string& text);
 
+/// To standard error. Where that cannot be written (a full disk, closed by the caller) nobody can be told, and the exit
+/// status is what it would be.
+void say(const std::string& text);
+
 /// "12 s", "3 min 05 s"
 std::string duration(double s);
 

@@ -208,7 +208,7 @@ bool Sweep::tell(const ensemble::SweepState& state, ProgressBar& bar) {
   if (rate > 0) note += fmt::format(", {} left", duration((all - static_cast<double>(state.finished)) / rate));
   if (state.failed > 0) note += fmt::format(", {} failed", state.failed);
   if (log_every_ > 0 && now >= next_line_) {
-    fmt::print(stderr, "sweep: {}\n", note);
+    say(fmt::format("sweep: {}\n", note));
     next_line_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(log_every_));
   }
   return bar.show(static_cast<double>(state.finished) / all, note);

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "kinegraph/base/largest.hpp"
+
 namespace kinegraph {
 
 NumberFault read_number(std::string_view text, double& value) {
@@ -14,7 +16,7 @@ NumberFault read_number(std::string_view text, double& value) {
   if (error == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
   // from_chars does not tell too large from too small, strtod does.
   if (error == std::errc::result_out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
-  return std::isfinite(value) ? NumberFault::none : NumberFault::not_finite;
+  return is_usable(value) ? NumberFault::none : NumberFault::not_finite;
 }
 
 void DigitStatistics::add(std::string_view number) {

@@ -6,8 +6,8 @@ namespace kinegraph {
 
 enum class NumberFault { none, not_a_number, not_finite };
 
-/// The whole text as a number: "-1.5e-3", "+2". NaN and infinities are faults, and so is what is too large for a
-/// double; what is too small for one is rounded to it.
+/// The whole text as a number: "-1.5e-3", "+2". NaN and infinities are faults, and so is what is larger than
+/// kLargest; what is too small for a double is rounded to it.
 NumberFault read_number(std::string_view text, double& value);
 
 /// How finely a column of numbers was printed.

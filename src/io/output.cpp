@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 namespace kinegraph {
@@ -68,6 +69,22 @@ std::string follow_links(const std::string& path) {
   return at.string();
 }
 
+/// Opens a pipe or a device to write. A pipe that nobody reads from would keep us waiting, Ctrl-C or not: its reader,
+/// which may just be starting, is given two seconds. Fails with ENXIO then.
+int open_device(const char* path) {
+  constexpr int kTries = 200;
+  constexpr timespec kPause = {0, 10'000'000};
+  int descriptor = -1;
+  for (int i = 0; i < kTries; ++i) {
+    descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor >= 0 || errno != ENXIO) break;
+    nanosleep(&kPause, nullptr);
+    errno = ENXIO;
+  }
+  if (descriptor >= 0) fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+  return descriptor;
+}
+
 }  // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
@@ -80,15 +97,16 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   }
   if (path.empty()) return Failure::bad_input("cannot write '': the file name is empty");
 
-  file.final_ = follow_links(path);
   std::error_code ignored;
-  const auto status = std::filesystem::status(file.final_, ignored);
+  const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(status) || path.back() == '/') return cannot_write_because(path, "it is a folder");
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    file.descriptor_ = open(file.final_.c_str(), O_WRONLY | O_CLOEXEC);
+    file.descriptor_ = open_device(path.c_str());
+    if (file.descriptor_ < 0 && errno == ENXIO) return cannot_write_because(path, "nobody reads from it");
     if (file.descriptor_ < 0) return cannot_write_because(path, system_message(errno));
     return file;
   }
+  file.final_ = follow_links(path);
 
   const std::filesystem::path folder = folder_of(file.final_);
   if (!std::filesystem::exists(folder, ignored)) {

@@ -85,10 +85,10 @@ TEST(SdfFaults, PhysicalRules) {
 
 TEST(SdfFaults, TooLargeForLibsdformat) {
   std::string links;
-  for (int i = 0; i < 4001; ++i) links += "<link name='l" + std::to_string(i) + "'/>\n";
+  for (int i = 0; i < 1001; ++i) links += "<link name='l" + std::to_string(i) + "'/>\n";
   EXPECT_EQ(faults(in_model(links)),
-            "m.sdf:1:1: error: 4001 links, joints and frames are too many for libsdformat (more "
-            "than 4000); URDF has no such limit");
+            "m.sdf:1:1: error: 1001 links, joints and frames are too many for libsdformat (more "
+            "than 1000); URDF has no such limit");
 }
 
 }  // namespace

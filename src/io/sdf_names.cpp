@@ -16,7 +16,7 @@ using Node = pugi::xml_node;
 const std::vector<std::string> kSdfJointTypes = {"revolute", "continuous", "prismatic", "screw",  "universal",
                                                  "ball",     "fixed",      "revolute2", "gearbox"};
 
-constexpr int kMostFrames = 4000;  // libsdformat's time grows with their square: half a minute for so many
+constexpr int kMostFrames = 1000;  // libsdformat's time and memory grow with their square: a second, 0.3 GB for so many
 
 bool is(Node node, const char* name) { return std::string_view(node.name()) == name; }
 bool names_a_frame(Node node) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "kinegraph/base/largest.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/units.hpp"
 #include "kinegraph/expr/expression.hpp"
@@ -164,7 +165,11 @@ std::optional<double> TaskFields::value(const std::string& key, const YamlNode& 
     return {};
   }
   const Result<double> number = parse_number(node.text, node.where);
-  if (number) return *number;
+  if (number && is_usable(*number)) return *number;
+  if (number) {
+    error(node.where, fmt::format("{}: must be at most {:g}, is {}", key, kLargest, written(node)));
+    return {};
+  }
   for (const Diagnostic& fault : number.failure().diagnostics) {
     error(fault.where, fmt::format("{}: {}", key, fault.message));
   }
@@ -180,6 +185,9 @@ double TaskFields::positive(const char* key, double fallback) const {
   const YamlNode* node = find(key);
   const std::optional<double> x = node ? value(key, *node) : std::nullopt;
   if (x && !(*x > 0)) error(where(key), fmt::format("{}: must be > 0, is {}", key, written(*node)));
+  if (x && *x > 0 && *x < 1 / kLargest) {
+    error(where(key), fmt::format("{}: must be at least {:g}, is {}", key, 1 / kLargest, written(*node)));
+  }
   return x.value_or(fallback);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kinegraph/base/largest.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/units.hpp"
 
@@ -42,7 +43,10 @@ constexpr std::pair<std::string_view, std::string_view> kQuantities[] = {
     {"accel_bias_sd", "acceleration"},
 };
 
-std::string non_finite(double value) { return std::isnan(value) ? "is not a number" : "is infinite"; }
+std::string non_finite(double value) {
+  if (std::isnan(value)) return "is not a number";
+  return std::isinf(value) ? "is infinite" : fmt::format("is larger than {:g}", kLargest);
+}
 
 }  // namespace
 
@@ -218,9 +222,9 @@ void Quantities::compute(Quantity& quantity) {
   if (quantity.law && quantity.expression) return finish_law(quantity, inputs);
   quantity.value = quantity.expression ? quantity.expression->evaluate(inputs) : quantity.function(inputs);
   if (quantity.law) *quantity.law = Law(quantity.value);
-  if (std::isfinite(quantity.value)) return;
+  if (is_usable(quantity.value)) return;
   quantity.state = State::failed;
-  // Computed values are not finite only if the user's settings are not.
+  // Computed values are not usable only if the user's settings are not.
   const Location where = quantity.text ? quantity.text->where : Location{};
   const std::string formula = quantity.text ? quote(quantity.text->text) + " " : "";
   error(where, fmt::format("{}: {}{}", quantity.spec.name, formula, non_finite(quantity.value)));
@@ -235,10 +239,10 @@ void Quantities::finish_law(Quantity& quantity, const std::vector<double>& input
   *quantity.law = Law(std::make_shared<const Expression>(bound));
   const Taylor2 start = quantity.law->taylor(0);
   const bool sound =
-      std::isfinite(start.x) && (!quantity.with_derivatives || (std::isfinite(start.d) && std::isfinite(start.dd)));
+      is_usable(start.x) && (!quantity.with_derivatives || (std::isfinite(start.d) && std::isfinite(start.dd)));
   if (sound) return;
   quantity.state = State::failed;
-  const std::string what = std::isfinite(start.x) ? "has no finite derivative" : non_finite(start.x);
+  const std::string what = is_usable(start.x) ? "has no finite derivative" : non_finite(start.x);
   error(quantity.text->where, fmt::format("{}: {} {} at t = 0", quantity.spec.name, quote(quantity.text->text), what));
 }
 

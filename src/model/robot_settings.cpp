@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "kinegraph/base/largest.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/model/check.hpp"
 #include "kinegraph/model/joint_names.hpp"
@@ -265,8 +266,8 @@ Result<Robot> with_settings(Robot robot, const Settings& settings, const std::ve
   Numbers numbers(robot);
   std::vector<Diagnostic> found;
   for (const auto& [name, value] : settings) {
-    if (!std::isfinite(value)) {
-      found.push_back({Severity::error, {}, fmt::format("{}: not a finite number", name)});
+    if (!is_usable(value)) {
+      found.push_back({Severity::error, {}, fmt::format("{}: must be a number of at most {:g}", name, kLargest)});
     } else if (!numbers.set(name, value)) {
       std::vector<std::string> valid = numbers.names();
       valid.insert(valid.end(), others.begin(), others.end());

@@ -142,11 +142,15 @@ SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool s
       }
       damping *= growth;
       growth *= 2;
+      if (!go_on()) {
+        end = PenaltyEnd::interrupted;
+        break;
+      }
     }
     penalty_damping_ = damping;
     if (!taken) {
       std::copy(base_.begin(), base_.end(), problem_.values().buffer().begin());
-      end = damping < kMostDamping ? PenaltyEnd::converged : PenaltyEnd::stuck;
+      if (end == PenaltyEnd::limit) end = damping < kMostDamping ? PenaltyEnd::converged : PenaltyEnd::stuck;
       break;
     }
     const double now = penalty_of(penalty, trial_);

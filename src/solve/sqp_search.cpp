@@ -264,6 +264,10 @@ bool SqpSearch::tell(SqpIteration::Phase phase, double length) {
     options_.on_iteration({phase, at, point_.cost, violation_of(point_), search ? error(0) : 0.0, barrier_, length,
                            search ? damping_ : penalty_damping_});
   }
+  return go_on();
+}
+
+bool SqpSearch::go_on() const {
   const double share = static_cast<double>(iteration_) / std::max(1, options_.max_iterations);
   return !options_.progress || options_.progress(std::min(1.0, share));
 }

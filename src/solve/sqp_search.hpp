@@ -68,6 +68,7 @@ class SqpSearch {
   double boundary(const Eigen::VectorXd& v, const Eigen::VectorXd& dv) const;
   void move(double length, const Eigen::VectorXd& dx);
   bool tell(SqpIteration::Phase phase, double length);
+  bool go_on() const;  ///< asked of Progress, between iterations and between the trials of one
   void refresh_lagrangian();
 
   // sqp_newton.cpp: the step

@@ -23,8 +23,11 @@ class EnergyBalance {
   void see_kinetic(double kinetic) { kinetic_max_ = std::max(kinetic_max_, kinetic); }
 
   /// What errors are measured by: the largest kinetic energy or work so far; next to a large energy at the start less
-  /// than rounding of it is no motion.
-  double scale() const { return std::max({kinetic_max_, work_max_, 1e-9 * std::abs(start_)}); }
+  /// than rounding of it is no motion, and nowhere is a thousandth of the heat of one atom.
+  double scale() const {
+    constexpr double kNoMotion = 1e-24;  // J
+    return std::max({kinetic_max_, work_max_, 1e-9 * std::abs(start_), kNoMotion});
+  }
   /// The same on the way to a state, with the kinetic energy `before`, the energy `exchanged` since then and not more
   /// than what is `available`: the state may be nonsense. `weight`: J, Σ m |g| times the size, next to which a motion
   /// of little energy is none. The first step from rest has nothing to be measured by but itself.

@@ -5,12 +5,11 @@
 #include "kinegraph/task/times.hpp"
 
 namespace kinegraph::task {
-namespace {}  // namespace
 
 MaximalSensing::MaximalSensing(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism,
-                               unsigned long seed)
+                               unsigned long seed, std::function<bool()> go_on)
     : mechanism_(std::move(mechanism)),
-      log_(sensor::make_observer(model, mechanism_), seed),
+      log_(sensor::make_observer(model, mechanism_), seed, std::move(go_on)),
       change_(mechanism_->tangent()),
       moved_(mechanism_->tangent()) {
   instant_.q.resize(mechanism_->stored() + mechanism_->tree().stored());
@@ -26,7 +25,7 @@ void MaximalSensing::add(const MaximalStep& step) {
   instant_.reaction = *step.reaction;
   instant_.q.tail(step.q_tree->size()) = *step.q_tree;
   const double until = step.last ? step.t + kSameTime : step.t + step.h - kSameTime;
-  for (int sensor; (sensor = log_.next_until(until)) >= 0;) {
+  for (int sensor; !log_.stopped() && (sensor = log_.next_until(until)) >= 0;) {
     const double s = std::max(0.0, (log_.due(sensor) - step.t) / step.h);
     instant_.t = step.t + s * step.h;
     instant_.v = 0.5 * (before + after) + s * change_;

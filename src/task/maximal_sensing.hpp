@@ -10,7 +10,8 @@ namespace kinegraph::task {
 ///     q(s) = q ⊞ h [s v₊ + ½ s (s − 1)(v₊ − v₋)],   v(s) = ½ (v₋ + v₊) + s (v₊ − v₋),   a = (v₊ − v₋)/h
 class MaximalSensing {
  public:
-  MaximalSensing(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism, unsigned long seed);
+  MaximalSensing(const Model& model, std::shared_ptr<const maximal::Mechanism> mechanism, unsigned long seed,
+                 std::function<bool()> go_on = {});
 
   void add(const MaximalStep& step);
   const ReadingLog& log() const { return log_; }

@@ -34,8 +34,9 @@ bool SensorFaults::apply(double t, double* y) {
   return lost >= sensor_.dropout;
 }
 
-ReadingLog::ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigned long seed)
-    : observer_(std::move(observer)), count_(observer_->sensors(), 0) {
+ReadingLog::ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigned long seed,
+                       std::function<bool()> go_on)
+    : observer_(std::move(observer)), count_(observer_->sensors(), 0), go_on_(std::move(go_on)) {
   for (int i = 0; i < observer_->sensors(); ++i) faults_.emplace_back(observer_->sensor(i), seed);
 }
 
@@ -58,6 +59,8 @@ int ReadingLog::next_until(double t) const {
 }
 
 void ReadingLog::read(int sensor, double t, const sensor::Instant& instant) {
+  constexpr long kBetweenQuestions = 4096;
+  if (go_on_ && ++asked_ % kBetweenQuestions == 0 && !go_on_()) stopped_ = true;
   std::array<double, filter::kMostRows> y = {};
   observer_->read(instant, sensor, y.data());
   ++count_[sensor];
@@ -70,9 +73,9 @@ void ReadingLog::read(int sensor, double t, const sensor::Instant& instant) {
 }
 
 Sensing::Sensing(std::unique_ptr<filter::Plant> plant, std::shared_ptr<const sensor::Observer> observer,
-                 unsigned long seed)
+                 unsigned long seed, std::function<bool()> go_on)
     : plant_(std::move(plant)),
-      log_(std::move(observer), seed),
+      log_(std::move(observer), seed, std::move(go_on)),
       x_(plant_->stored()),
       v_(plant_->velocities()),
       a_(plant_->velocities()),
@@ -124,7 +127,7 @@ bool Sensing::read(int sensor, double t, const double* x, const double* force) {
   const bool accelerating = log_.observer().needs_acceleration(sensor);
   if (!plant_->instant(t, x, force, accelerating, nullptr, nullptr, instant_)) return false;
   log_.read(sensor, t, instant_);
-  return true;
+  return !log_.stopped();
 }
 
 Trajectory ReadingLog::table() const {

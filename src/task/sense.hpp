@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -32,7 +33,8 @@ class SensorFaults {
 /// What the sensors of a machine have read so far. Sensor i reads at k / rate, k = 0, 1, ….
 class ReadingLog {
  public:
-  ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigned long seed);
+  /// `go_on` is asked now and then, for a step may have many readings: false, stopped() from there on.
+  ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigned long seed, std::function<bool()> go_on = {});
 
   const sensor::Observer& observer() const { return *observer_; }
   /// When a sensor reads next; and when any does.
@@ -46,6 +48,7 @@ class ReadingLog {
   /// All readings: one row per time at which some arrive (delays included), NaN in the channels of the others.
   Trajectory table() const;
   long lost() const { return lost_; }
+  bool stopped() const { return stopped_; }
 
  private:
   struct Reading {
@@ -58,19 +61,22 @@ class ReadingLog {
   std::vector<long> count_;  ///< samples taken, per sensor
   std::vector<Reading> readings_;
   std::vector<double> values_;
-  long lost_ = 0;
+  std::function<bool()> go_on_;
+  long lost_ = 0, asked_ = 0;
+  bool stopped_ = false;
 };
 
 /// What the sensors of a machine read along a motion that is told step by step.
 class Sensing {
  public:
-  Sensing(std::unique_ptr<filter::Plant> plant, std::shared_ptr<const sensor::Observer> observer, unsigned long seed);
+  Sensing(std::unique_ptr<filter::Plant> plant, std::shared_ptr<const sensor::Observer> observer, unsigned long seed,
+          std::function<bool()> go_on = {});
 
   /// The next state of a smooth motion, its steps in order of time. Between two of them
   ///
   ///     v(s): the cubic with v and a of both,    q(s): its integral,    both brought back onto the constraints.
   ///
-  /// False: that did not close.
+  /// False: that did not close, or it was stopped().
   bool add(double t, const double* q, const double* v, const double* a);
   /// The readings due at a state, of a motion that has one wherever next() says. `force`: the plant's unknown forces.
   bool at(double t, const double* x, const double* force);
@@ -78,6 +84,7 @@ class Sensing {
   double next() const { return log_.next(); }
   Trajectory readings() const { return log_.table(); }
   long lost() const { return log_.lost(); }
+  bool stopped() const { return log_.stopped(); }
 
  private:
   bool between(double s, const double* v, const double* a);

@@ -118,27 +118,47 @@ class DisturbedRun {
   SimulateResult result_;
 };
 
-Result<SensedResult> sense_maximal(const Model& model, const SensedOptions& options) {
+/// Readings are kept until the motion ends.
+Failure check_readings(const Model& model, const SimulateOptions& o) {
+  constexpr double kMost = 5e7;
+  Failure faults{Failure::Kind::bad_input, {}};
+  double count = 0;
+  for (const Sensor& s : model.sensors) count += s.rate * o.time;
+  check_rule(count <= kMost, "sensors", fmt::format("must have at most {:g} readings in all", kMost),
+             fmt::format("{:g} in {:g} s; lower a rate, or the time", count, o.time), faults);
+  return faults;
+}
+
+Result<SensedResult> sense_maximal(const Model& model, const SensedOptions& options, std::function<bool()> go_on) {
   if (options.disturbed) return Failure::bad_input("disturbed: formulation must be natural or screw, is 'maximal'");
   const Result<MaximalStart> start = make_maximal_start(model, options.motion);
   if (!start) return start.failure();
-  MaximalSensing sensing(model, start->mechanism, options.seed);
+  MaximalSensing sensing(model, start->mechanism, options.seed, std::move(go_on));
   const auto watch = [&](const MaximalStep& step) { sensing.add(step); };
   Result<SimulateResult> motion = simulate_maximal(model, options.motion, watch);
+  if (sensing.log().stopped()) return Failure::interrupted();
   if (!motion) return motion.failure();
   return SensedResult{*std::move(motion), sensing.log().table(), sensing.log().lost()};
 }
 
 }  // namespace
 
-Result<SensedResult> simulate_sensed(const Model& model, const SensedOptions& options) {
+Result<SensedResult> simulate_sensed(const Model& model, const SensedOptions& asked) {
+  SensedOptions options = asked;
+  const Progress& progress = asked.motion.progress;
+  double share = 0;
+  if (progress) options.motion.progress = [&](double done) { return progress(share = done); };
+  const auto go_on = [&] { return !progress || progress(share); };
   if (options.sensors && model.sensors.empty()) {
     return Failure::bad_input({model.file, 0, 0}, "sensors: the model has none; docs/formats.md tells how to add one");
   }
   if (options.disturbed) {
     if (Failure faults = check_disturbed(options.motion); !faults.diagnostics.empty()) return faults;
   }
-  if (options.motion.formulation == "maximal") return sense_maximal(model, options);
+  if (options.sensors) {
+    if (Failure faults = check_readings(model, options.motion); !faults.diagnostics.empty()) return faults;
+  }
+  if (options.motion.formulation == "maximal") return sense_maximal(model, options, go_on);
   MachineSettings settings;
   settings.formulation = options.motion.formulation == "screw" ? "screw" : "natural";
   settings.input = options.motion.input;
@@ -150,7 +170,7 @@ Result<SensedResult> simulate_sensed(const Model& model, const SensedOptions& op
     return Failure::bad_input({model.file, 0, 0}, "disturbed: the model has neither process noise nor unknown forces");
   }
   std::optional<Sensing> sensing;
-  if (options.sensors) sensing.emplace(machine->plant().clone(), machine->observer, options.seed);
+  if (options.sensors) sensing.emplace(machine->plant().clone(), machine->observer, options.seed, go_on);
 
   Result<SimulateResult> motion = Failure::internal("not run");
   bool closed = true;
@@ -163,6 +183,7 @@ Result<SensedResult> simulate_sensed(const Model& model, const SensedOptions& op
     };
     motion = simulate(model, simulation);
   }
+  if (sensing && sensing->stopped()) return Failure::interrupted();
   if (!motion) return motion.failure();
   if (!closed) return Failure::no_answer("the sensors have no reading along this motion: it is not finite everywhere");
   SensedResult result{*std::move(motion), {}, 0};

@@ -171,6 +171,11 @@ TEST(EnergyBalance, IsMeasuredByWhatMoves) {
   balance.tell(s, 1.9);  // constraints that give way by less than what moves do not hide it
   EXPECT_DOUBLE_EQ(s.energy_drift, 0.2);
 
+  balance.start(0, 0);  // what rounding moves is no motion
+  balance.add(0.1, 1e-27, 1e-27, 0);
+  balance.tell(s);
+  EXPECT_LT(s.energy_drift, 0.01);
+
   balance.start(0, 0);
   balance.add(0.1, 4, 0, 0);
   balance.tell(s);
@@ -216,8 +221,8 @@ TEST(DriverJump, ALawWithoutFiniteNumbersIsRefusedWithItsTime) {
     const auto found = check_drivers(driven(law), 1, 0.1);
     ASSERT_FALSE(found) << law;
     EXPECT_EQ(found.failure().exit_status(), 1);
-    EXPECT_EQ(found.failure().to_string(),
-              "error: driver 'drive' has no finite " + what + ": its law cannot be computed there, or has no derivative");
+    EXPECT_EQ(found.failure().to_string(), "error: driver 'drive' has no finite " + what +
+                                               ": its law cannot be computed there, or has no derivative");
   };
   expect("1/(1 + exp(1000*t))", "acceleration at t = 0.7 s");
   expect("log(0.45 - t)", "position at t = 0.5 s");

@@ -163,6 +163,22 @@ class Files(Cli):
         self.bad("error: out, json: both name the file 'a'\nerror: out, sensors: both name the file 'a'\n"
                  "error: json, sensors: both name the file './a'", *command, "--out", "a", "--json", "./a", "--sensors", "a")
         self.good(*command, "--out", "/dev/null", "--json", "/dev/null")
+        told = self.good(*command, "--out", "/dev/stdout").out  # a pipe here: the table, then the summary
+        self.assertEqual(told.splitlines()[:12], rows)
+
+    def test_a_pipe_that_nobody_reads(self):
+        os.mkfifo(os.path.join(self.folder, "pipe"))
+        command = ("simulate", "fourbar.yaml", "--time", "0.01", "--out", "pipe")
+        self.bad("error: cannot write 'pipe': nobody reads from it", *command)
+        with subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE, text=True) as reader:
+            self.assertEqual(self.run_program(*command).status, 0)
+            self.assertEqual(len(reader.communicate(timeout=100)[0].splitlines()), 12)
+
+    def test_nobody_to_be_told(self):
+        """The status is the same where standard error is full or closed."""
+        for words in ('"$0" check none.yaml 2>/dev/full', '"$0" check none.yaml 2>&-'):
+            done = subprocess.run(["sh", "-c", words, PROGRAM], cwd=self.folder, timeout=100, check=False)
+            self.assertEqual(done.returncode, 2, words)
 
     def test_a_closed_pipe_is_no_fault_of_ours(self):
         """Nobody reads: as in kinegraph ... | true."""
@@ -213,6 +229,12 @@ class Tables(Cli):
         rows = "".join(f"{0.01 * i:.2f},0\n" for i in range(20) if i != 7)
         self.inverse("motion.csv:9:1: error: unequal steps: t goes from 0.06 to 0.08, a step of 0.02; the others are 0.01",
                      "t,theta.q\n" + rows)
+
+    def test_numbers_that_no_machine_has(self):
+        self.write("huge.csv", "t,theta.q\n0,0\n0.1,1e154\n0.2,0\n")
+        self.bad("huge.csv:3:5: error: expected a number of at most 1e+50 for 'theta.q', found '1e154'", "inverse", "fourbar.yaml",
+                 "--motion", "huge.csv")
+        self.bad("error: time: must be at most 1e+50, is 1e60", "simulate", "fourbar.yaml", "--time", "1e60")
 
     def test_missing_column(self):
         rows = "".join(f"{0.01 * i:.2f},0\n" for i in range(20))
