@@ -47,6 +47,7 @@ Problem::Implementation::Implementation(const Model& model, std::shared_ptr<cons
 void Problem::Implementation::set_machine(const MachinePoint& machine, bool slopes) {
   step.set_numbers(machine.numbers);
   numbers = machine.numbers;
+  if (slopes) directions = machine.directions;
   p = static_cast<int>(machine.directions.cols());
   if (slopes) step.set_directions(machine.directions);
   readings.set_machine(machine);
@@ -117,7 +118,7 @@ void Problem::Implementation::step_rows(const KnotPair& before, const KnotPair& 
 }
 
 template <class Sink>
-double Problem::Implementation::visit(const std::vector<double>& poses, bool slopes, const Sink& sink) {
+double Problem::Implementation::visit(const std::vector<double>& poses, bool slopes, const Sink& sink, double most) {
   impulse_cost = reading_cost = 0;
   lost_step = lost_reading = -1;
   last = poses;
@@ -125,13 +126,15 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
   KnotPair *before = &pairs[0], *next = &pairs[1];
   before->set(pose(poses, -1), pose(poses, 0), length(-1), slopes);
   rows.clear();
+  const bool borrows = slopes && can_borrow(poses);
   double cost = start.add(pose(poses, -1), *before, slopes ? &rows : nullptr);
   if (slopes) sink(0, RowKind::start, rows);
   for (int k = 0; k < steps(); ++k) {
     const double* q = pose(poses, k);
     next->set(q, pose(poses, k + 1), length(k), slopes);
-    if (!step_residual(q, *before, *next, k)) return lost_step = k, kInfinity;
-    if (slopes) step_rows(*before, *next, k), sink(k, RowKind::step, rows);
+    if (!(borrows ? borrow_step_rows(k) : step_residual(q, *before, *next, k))) return lost_step = k, kInfinity;
+    if (slopes && !borrows) step_rows(*before, *next, k);
+    if (slopes) sink(k, RowKind::step, rows);
     rows.clear();
     double fraction = -1;
     for (int i = first_reading[k]; i < first_reading[k + 1]; ++i) {
@@ -146,6 +149,8 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
       }
     }
     if (slopes && rows.count() > 0) sink(k, RowKind::reading, rows);
+    const double so_far = cost + (hard ? 0 : impulse_cost);
+    if (so_far > most && std::isfinite(so_far)) return so_far;
     std::swap(before, next);
   }
   if (!hard) cost += impulse_cost;
@@ -155,15 +160,15 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
 template <class Sink>
 double Problem::Implementation::visit_unknowns(const std::vector<double>& poses, const Sink& sink) {
   if (!hard) {
-    return visit(poses, true, [&](int k, RowKind, RowBlock& block) {
-      sink(k, k, block.states(0), block.border(0), block.residual(), block.count(), 3);
+    return visit(poses, true, [&](int k, RowKind kind, RowBlock& block) {
+      sink({k, kind, k, block.states(0), block.border(0), block.residual(), block.count(), 3});
     });
   }
   response.reset(n, p);
   return visit(poses, true, [&](int k, RowKind kind, RowBlock& block) {
     if (kind == RowKind::step) return response.advance(block, k);
     response.condense(block, kind);
-    sink(k, 0, response.states(), response.border(), block.residual(), block.count(), 2);
+    sink({k, kind, 0, response.states(), response.border(), block.residual(), block.count(), 2});
   });
 }
 
@@ -185,8 +190,12 @@ double Problem::step_length() const {
 }
 
 double Problem::cost(const MachinePoint& machine, const std::vector<double>& poses) {
+  return cost_up_to(kInfinity, machine, poses);
+}
+
+double Problem::cost_up_to(double most, const MachinePoint& machine, const std::vector<double>& poses) {
   implementation_->set_machine(machine, false);
-  return implementation_->visit(poses, false, [](int, RowKind, RowBlock&) {});
+  return implementation_->visit(poses, false, [](int, RowKind, RowBlock&) {}, most);
 }
 
 std::size_t Problem::row_numbers(int parameters) const {
@@ -202,7 +211,6 @@ std::size_t Problem::row_numbers(int parameters) const {
 void Problem::keep_rows(bool keep) {
   implementation_->keep = keep;
   implementation_->kept.clear();
-  implementation_->kept_numbers.clear();
 }
 
 void Problem::remember() {
@@ -222,28 +230,19 @@ void Problem::recall() {
   all.lost_step = all.lost_reading = -1;
 }
 
-void Problem::expect_as(const Problem& other) {
-  Implementation& all = *implementation_;
-  const Implementation& its = *other.implementation_;
-  if (its.grips.size() == all.grips.size()) all.grips = its.grips;
-  if (its.misses.rows() == all.misses.rows() && its.misses.cols() == all.misses.cols()) all.misses = its.misses;
-}
-
 double Problem::linearize(const MachinePoint& machine, const std::vector<double>& poses, linear::Arrowhead& arrow) {
   Implementation& all = *implementation_;
   all.set_machine(machine, true);
   keep_rows(all.keep);
   arrow.clear();
-  std::vector<double>& numbers = all.kept_numbers;
-  if (all.keep) numbers.reserve(row_numbers(all.p));
-  return all.visit_unknowns(poses, [&](int k, int first, const double* states, const double* border,
-                                       const double* residual, int rows, int width) {
-    arrow.add_rows(first, states, border, residual, rows, width);
-    if (!all.keep) return;
-    all.kept.push_back({k, first, rows, width});
-    numbers.insert(numbers.end(), states, states + static_cast<std::ptrdiff_t>(rows) * width * all.n);
-    numbers.insert(numbers.end(), border, border + static_cast<std::ptrdiff_t>(rows) * all.p);
-    numbers.insert(numbers.end(), residual, residual + rows);
+  const bool keep = all.keep && !all.can_borrow(poses);
+  if (keep) {
+    all.kept.reset(all.n, all.p, row_numbers(all.p));
+    all.kept_at = poses, all.kept_numbers = machine.numbers, all.kept_directions = machine.directions;
+  }
+  return all.visit_unknowns(poses, [&](const ArrowRows& rows) {
+    arrow.add_rows(rows.first, rows.states, rows.border, rows.residual, rows.count, rows.width);
+    if (keep) all.kept.add(rows);
   });
 }
 
@@ -256,24 +255,18 @@ void Problem::measure(const MachinePoint& machine, const std::vector<double>& po
     scatter += score * score.transpose();
     score.setZero();
   };
-  const auto add = [&](int k, int first, const double* states, const double* border, const double* residual, int rows,
-                       int width) {
+  const auto add = [&](const ArrowRows& rows) {
     // what is left over at the end belongs to the last block
-    const int now = std::min(k / steps, std::max(0, all.steps() / steps - 1));
+    const int now = std::min(rows.k / steps, std::max(0, all.steps() / steps - 1));
     if (now != block) close(), block = now;
-    arrow.add_score(first, states, border, residual, rows, width, score);
-    arrow.add_information(first, states, border, rows, width, information);
+    arrow.add_score(rows.first, rows.states, rows.border, rows.residual, rows.count, rows.width, score);
+    arrow.add_information(rows.first, rows.states, rows.border, rows.count, rows.width, information);
   };
   if (all.kept.empty()) {
     all.set_machine(machine, true);
     all.visit_unknowns(poses, add);
-  }
-  const double* at = all.kept_numbers.data();
-  for (const Implementation::KeptRows& kept : all.kept) {
-    const double* border = at + static_cast<std::ptrdiff_t>(kept.rows) * kept.width * all.n;
-    const double* residual = border + static_cast<std::ptrdiff_t>(kept.rows) * all.p;
-    add(kept.k, kept.first, at, border, residual, kept.rows, kept.width);
-    at = residual + kept.rows;
+  } else {
+    all.kept.each(add);
   }
   close();
 }

@@ -43,7 +43,9 @@ class Problem {
 
   /// Σ squares of all weighed residuals (after the loss). Infinite where a step has no answer.
   double cost(const MachinePoint& machine, const std::vector<double>& poses);
-  /// Whether linearize() keeps its rows for measure(), which else finds them again.
+  /// The same up to `most`; where it is more, some number above that: not all steps are looked at.
+  double cost_up_to(double most, const MachinePoint& machine, const std::vector<double>& poses);
+  /// Whether linearize() keeps its rows: for measure(), which else finds them again, and for expect_as().
   void keep_rows(bool keep);
   std::size_t row_numbers(int parameters) const;  ///< as many as kept rows take, or a few less
   /// The same, with the normal equations in `arrow`.
@@ -69,7 +71,9 @@ class Problem {
   /// later do not count. Empty where the rows do not tell it. Not of a hard model.
   std::vector<double> filtered(const MachinePoint& machine, const std::vector<double>& poses);
 
-  /// Steps are expected to do what they did in another problem of the same run: a search for them starts there.
+  /// Steps are expected to do what they did in another problem of the same run, which must live as long as this one: a
+  /// search for them starts there. Where it kept its rows, at the same poses of the same machine, they are taken from
+  /// it. Only weights may differ.
   void expect_as(const Problem& other);
 
   // ---- of the last cost() or linearize()

@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/problem.hpp"
+#include "kinegraph/identify/problem_kept.hpp"
 #include "kinegraph/identify/problem_readings.hpp"
 #include "kinegraph/identify/problem_start.hpp"
 #include "kinegraph/identify/start_response.hpp"
@@ -22,10 +24,10 @@ struct Problem::Implementation {
   void set_machine(const MachinePoint& machine, bool slopes);
 
   /// Passes all rows to `sink(k, kind, rows)`, k: the first of the three poses that they touch. Without slopes: no
-  /// rows.
+  /// rows. Ends where the cost is above `most`.
   template <class Sink>
-  double visit(const std::vector<double>& poses, bool slopes, const Sink& sink);
-  /// The same rows as the arrow takes them: on the unknown knots `first …` alone, of which there are `width`.
+  double visit(const std::vector<double>& poses, bool slopes, const Sink& sink, double most = kInfinity);
+  /// The same rows as the arrow takes them, `sink(rows)`: on unknown knots alone.
   template <class Sink>
   double visit_unknowns(const std::vector<double>& poses, const Sink& sink);
   /// visit(k, channel, states): the whitened row of every number that was read, on the three poses from k − 1 on.
@@ -33,6 +35,9 @@ struct Problem::Implementation {
   void visit_readings(const std::vector<double>& poses, const Visit& visit);
   bool step_residual(const double* q, const KnotPair& before, const KnotPair& after, int k);
   void step_rows(const KnotPair& before, const KnotPair& after, int k);
+  /// Whether the lender kept its rows of steps at these poses of this machine.
+  bool can_borrow(const std::vector<double>& poses) const;
+  bool borrow_step_rows(int k);
 
   std::shared_ptr<const maximal::Mechanism> mechanism;
   Run run;
@@ -52,15 +57,15 @@ struct Problem::Implementation {
   std::vector<double> after, change;
   std::vector<double> last;  // poses of the last evaluation
   Eigen::VectorXd numbers;   // and the machine's numbers
+  Eigen::MatrixXd directions;
   step::RegularizedStep::Matrix derivative;
   RowBlock rows;
-  /// Rows as the arrow took them: of one call, and the numbers of all of them.
-  struct KeptRows {
-    int k, first, rows, width;
-  };
-  std::vector<KeptRows> kept;
-  std::vector<double> kept_numbers;  // states, border and residuals of each
+  KeptRows kept;                    // of the last linearisation, …
+  std::vector<double> kept_at;      // … at these poses …
+  Eigen::VectorXd kept_numbers;     // … of the machine with these numbers …
+  Eigen::MatrixXd kept_directions;  // … and these directions
   bool keep = false;
+  const Implementation* lender = nullptr;  // of expect_as()
   bool hard = false;
   StartResponse response;  // of a hard model
   double impulse_cost = 0, reading_cost = 0;

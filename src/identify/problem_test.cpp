@@ -215,5 +215,55 @@ TEST(Problem, RowsThatAreKeptMeasureTheSame) {
   }
 }
 
+TEST(Problem, RowsOfStepsAreTakenFromAProblemThatKeptThem) {
+  const Model model = furuta_with_all();
+  const Synthetic made = short_record(model, {0, 0.3, 0.75});
+  std::vector<FreeParameter> free;
+  for (const std::string& name : kFurutaFree) free.emplace_back().name = name;
+  const Parameters parameters = free_parameters(model, free);
+  const MachinePoint machine = *parameters.at(parameters.start());
+  const Weights kept_weights{100, {0.5, 0.3, 2, 3}, "none", 3}, weights{700, {0.4, 0.2, 1, 5}, "huber", 3};
+  const auto make = [&](const Weights& w) {
+    return Problem(model, parameters.shared_mechanism(), made.run, {1e-6, 1e-6, 0.02}, w);
+  };
+  Problem keeper = make(kept_weights), borrower = make(weights), own = make(weights);
+  linear::Arrowhead arrows[2];
+  for (linear::Arrowhead& arrow : arrows) arrow.reset(own.unknowns(), own.knots(), parameters.size());
+  keeper.keep_rows(true);
+  ASSERT_TRUE(std::isfinite(keeper.linearize(machine, made.poses, arrows[0])));
+  borrower.expect_as(keeper);
+  const auto compare = [&](const MachinePoint& at, const std::vector<double>& poses) {
+    const double cost = own.linearize(at, poses, arrows[1]);
+    EXPECT_NEAR(borrower.linearize(at, poses, arrows[0]), cost, 1e-9 * cost);
+    EXPECT_NEAR(borrower.impulse_cost(), own.impulse_cost(), 1e-9 * own.impulse_cost());
+    const Eigen::MatrixXd C = arrows[1].border_information();
+    EXPECT_LT((arrows[0].border_information() - C).norm(), 1e-9 * C.norm());
+    for (int k = 0; k < own.knots(); ++k) {
+      const VectorXd gradient = arrows[1].gradient(k);
+      EXPECT_LT((arrows[0].gradient(k) - gradient).norm(), 1e-8 * gradient.norm()) << "knot " << k;
+    }
+  };
+  compare(machine, made.poses);
+  // elsewhere they are not those that were kept
+  std::vector<double> moved = made.poses;
+  moved[moved.size() - 1] += 1e-3;
+  compare(machine, moved);
+  VectorXd x = parameters.start();
+  x[0] += 0.1;
+  compare(*parameters.at(x), made.poses);
+}
+
+TEST(Problem, CostsAreFollowedUpToALimit) {
+  const Model model = furuta_with_all();
+  const Synthetic made = short_record(model, {0});
+  const Parameters parameters = free_parameters(model, {{.name = "arm.izz", .prior = {}}});
+  const MachinePoint machine = *parameters.at(parameters.start() + VectorXd::Constant(1, 0.5));
+  Problem problem(model, parameters.shared_mechanism(), made.run, {}, {});
+  const double cost = problem.cost(machine, made.poses), part = problem.cost_up_to(0.2 * cost, machine, made.poses);
+  EXPECT_GT(part, 0.2 * cost);
+  EXPECT_LT(part, 0.9 * cost);
+  EXPECT_NEAR(problem.cost_up_to(2 * cost, machine, made.poses), cost, 1e-9 * cost);
+}
+
 }  // namespace
 }  // namespace kinegraph::identify::problem_test

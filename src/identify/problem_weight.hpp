@@ -10,7 +10,7 @@ namespace kinegraph::identify {
 /// the model as it was given: if it were that of the parameters at hand, light machines would explain everything.
 class ImpulseWeight {
  public:
-  ImpulseWeight(const maximal::Mechanism& mechanism, double root_kappa, double length) {
+  ImpulseWeight(const maximal::Mechanism& mechanism, double root_kappa, double length) : length_(length) {
     using maximal::BodyNumbers;
     for (const maximal::Body& body : mechanism.bodies()) {
       const double* n = mechanism.numbers().data() + body.numbers;
@@ -21,6 +21,7 @@ class ImpulseWeight {
     }
   }
 
+  double length() const { return length_; }
   int bodies() const { return static_cast<int>(mass_.size()); }
   const Eigen::Matrix3d& inertia(int body) const { return inertia_[body]; }
   double mass(int body) const { return mass_[body]; }
@@ -35,6 +36,7 @@ class ImpulseWeight {
   }
 
  private:
+  double length_;
   std::vector<Eigen::Matrix3d> inertia_;
   std::vector<double> mass_;
 };

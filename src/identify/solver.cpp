@@ -47,7 +47,7 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   for (std::size_t r = 0; r < problems_.size(); ++r) problems_[r].follow(machine_, poses_[r]);
   std::size_t numbers = 0;
   for (const Problem& problem : problems_) numbers += problem.row_numbers(parameters_.size());
-  const bool keep = options_.most_iterations == 0 && options_.measure && numbers <= kMostKept;
+  const bool keep = numbers <= kMostKept;
   for (Problem& problem : problems_) problem.keep_rows(keep);
   cost_ = linearize(machine_, x_, poses_);
   if (!std::isfinite(cost_)) return no_start();
@@ -100,11 +100,12 @@ double Solver::linearize(const MachinePoint& machine, const Eigen::VectorXd& x,
   return sum;
 }
 
+/// Where it is above `most`, some number above that.
 double Solver::cost(const MachinePoint& machine, const Eigen::VectorXd& x,
-                    const std::vector<std::vector<double>>& poses) {
+                    const std::vector<std::vector<double>>& poses, double most) {
   double sum = prior_cost(x);
-  for (std::size_t r = 0; r < problems_.size() && std::isfinite(sum); ++r) {
-    sum += problems_[r].cost(machine, poses[r]);
+  for (std::size_t r = 0; r < problems_.size() && std::isfinite(sum) && sum <= most; ++r) {
+    sum += problems_[r].cost_up_to(most - sum, machine, poses[r]);
   }
   return sum;
 }
@@ -144,7 +145,9 @@ void Solver::iterate() {
   const bool careful = report_.iterations == 1 || nu_ > kFirstNu || modest;
   if (careful && has_failed(d, fall)) return fail(last, modest);
   failed_ = d, failed_fall_ = careful ? fall : -1;
-  double next = careful ? cost(*machine, x_ + d, trial_) : 0;
+  // of a long step that is not good it does not matter how bad it is
+  const double most = last || modest ? std::numeric_limits<double>::infinity() : cost_;
+  double next = careful ? cost(*machine, x_ + d, trial_, most) : 0;
   const int shorter = !careful ? 0 : modest ? kFewShorter : kMostShorter;
   for (int i = 0; i < shorter && !(next < cost_); ++i) {
     d *= 0.5;
@@ -152,7 +155,7 @@ void Solver::iterate() {
     if (!nearer) break;
     machine = std::move(nearer);
     fall = move(*machine, d);
-    next = cost(*machine, x_ + d, trial_);
+    next = cost(*machine, x_ + d, trial_, most);
   }
   const Eigen::VectorXd x = x_ + d;
   const bool linearized = !careful || next < cost_;

@@ -48,7 +48,7 @@ class Solver {
   double prior_cost(const Eigen::VectorXd& x) const;
   void find_variance();
   double linearize(const MachinePoint& machine, const Eigen::VectorXd& x, const Poses& poses);
-  double cost(const MachinePoint& machine, const Eigen::VectorXd& x, const Poses& poses);
+  double cost(const MachinePoint& machine, const Eigen::VectorXd& x, const Poses& poses, double most);
 
   const Parameters& parameters_;
   std::vector<Problem>& problems_;
