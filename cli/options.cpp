@@ -38,7 +38,7 @@ void OptionReader::fault(const Diagnostic& found) {
 double OptionReader::number(const std::string& field, const std::string& text) {
   const Result<double> value = parse_number(text);
   if (value && is_usable(*value)) return *value;
-  fault(field, value ? fmt::format("must be at most {:g}, is {}", kLargest, text)
+  fault(field, value ? fmt::format("must be {}, is {}", usable_range(), text)
                      : value.failure().diagnostics.front().message);
   return std::nan("");
 }

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "kinegraph/base/largest.hpp"
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/io/line_reader.hpp"
 #include "kinegraph/io/number_text.hpp"
@@ -312,11 +311,8 @@ void TableReader::row(std::string_view line) {
       digits_[c].add(fields_[c].text);
     } else {
       fault(line, fields_[c].offset,
-            fmt::format("expected a {} for {}, found {}",
-                        kind != NumberFault::not_finite ? "number"
-                        : std::isfinite(values_[c])     ? fmt::format("number of at most {:g}", kLargest)
-                                                        : "finite number",
-                        quote(names_[c]), shown(fields_[c].text)));
+            fmt::format("expected a {} for {}, found {}", expected_number(kind), quote(names_[c]),
+                        shown(fields_[c].text)));
     }
   }
   if (faults_.size() > before) return;

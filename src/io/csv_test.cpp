@@ -145,7 +145,7 @@ TEST(Csv, RowFaultsAreAllToldWithTheirPlace) {
             "m.csv:5:7: error: expected 3 values, found 4\n"
             "m.csv:6:3: error: expected a finite number for 'a', found 'nan'\n"
             "m.csv:6:7: error: expected a finite number for 'b', found '-inf'\n"
-            "m.csv:7:3: error: expected a finite number for 'a', found '1e999'\n"
+            "m.csv:7:3: error: expected a number from -1e+50 to 1e+50 for 'a', found '1e999'\n"
             "m.csv:8:6: error: expected the end of the column after the quotes, found 'x'\n"
             "m.csv:9:3: error: expected a number for 'a', found '1 2'");
   EXPECT_EQ(faults("t,größe\n0,1\n1,ä\n"), "m.csv:3:3: error: expected a number for 'größe', found 'ä'");
@@ -276,9 +276,30 @@ TEST(NumberText, AcceptsWholeFiniteNumbersOnly) {
   for (const char* text : {"", "+", "+-1", "1x", "0x10", " 1", "1,5"}) {
     EXPECT_EQ(read_number(text, value), NumberFault::not_a_number) << text;
   }
-  for (const char* text : {"nan", "inf", "-infinity", "1e400", "1e51", "-1e51"}) {
+  for (const char* text : {"nan", "inf", "-infinity"}) {
     EXPECT_EQ(read_number(text, value), NumberFault::not_finite) << text;
   }
+  for (const char* text : {"1e400", "-1e400", "1.79769e+308", "1e51", "-1e51"}) {
+    EXPECT_EQ(read_number(text, value), NumberFault::too_large) << text;
+  }
+  EXPECT_EQ(expected_number(NumberFault::not_a_number), "number");
+  EXPECT_EQ(expected_number(NumberFault::not_finite), "finite number");
+  EXPECT_EQ(expected_number(NumberFault::too_large), "number from -1e+50 to 1e+50");
+}
+
+TEST(NumberText, BoundsMayBeInfinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  double value = 0;
+  for (const char* text : {"inf", "Infinity", "1e400", "1.79769e+308", "1e51"}) {
+    EXPECT_EQ(read_bound(text, value), NumberFault::none) << text;
+    EXPECT_EQ(value, infinity) << text;
+    EXPECT_EQ(read_bound("-" + std::string(text), value), NumberFault::none) << text;
+    EXPECT_EQ(value, -infinity) << text;
+  }
+  EXPECT_EQ(read_bound("-1e16", value), NumberFault::none);
+  EXPECT_EQ(value, -1e16);
+  EXPECT_EQ(read_bound("nan", value), NumberFault::not_finite);
+  EXPECT_EQ(read_bound("none", value), NumberFault::not_a_number);
 }
 
 TEST(Csv, GapsAreEmptyFields) {

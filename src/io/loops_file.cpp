@@ -217,8 +217,9 @@ class LoopsReader {
 
   double number(const YamlNode& node, const char* key) {
     double value = 0;
-    if (node.kind == Kind::text && read_number(node.text, value) == NumberFault::none) return value;
-    findings_.error(node.where, fmt::format("{}: expected a number, found {}", key, describe(node)));
+    const NumberFault fault = node.kind == Kind::text ? read_number(node.text, value) : NumberFault::not_a_number;
+    if (fault == NumberFault::none) return value;
+    findings_.error(node.where, fmt::format("{}: expected a {}, found {}", key, expected_number(fault), describe(node)));
     return 0;
   }
   Vector3d triple(const YamlNode& node, const char* key, const Vector3d& fallback) {

@@ -86,6 +86,9 @@ TEST(LoopsFile, Faults) {
             "r.loops.yaml:1:10: error: duplicate joint 'wrist'\n"
             "r.loops.yaml:1:68: error: parent_xyz: expected [x, y, z], found 2 values\n"
             "r.loops.yaml:1:91: error: child_xyz: expected a number, found 'x'");
+  EXPECT_EQ(faults("- {parent: arm, child: hand, type: fixed, parent_xyz: [-1e60, nan, 2]}"),
+            "r.loops.yaml:1:56: error: parent_xyz: expected a number from -1e+50 to 1e+50, found '-1e60'\n"
+            "r.loops.yaml:1:63: error: parent_xyz: expected a finite number, found 'nan'");
   EXPECT_EQ(faults("- {parent: arm, child: arm, type: screw, axis: [0, 0, 0], passive: maybe}"),
             "r.loops.yaml:1:3: error: missing key 'pitch'\n"
             "r.loops.yaml:1:3: error: joint 'loop0': parent and child are the same link\n"

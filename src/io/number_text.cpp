@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <string>
+#include <limits>
 
 #include "kinegraph/base/largest.hpp"
 
@@ -15,8 +15,23 @@ NumberFault read_number(std::string_view text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
   // from_chars does not tell too large from too small, strtod does.
-  if (error == std::errc::result_out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
-  return is_usable(value) ? NumberFault::none : NumberFault::not_finite;
+  const bool out_of_range = error == std::errc::result_out_of_range;
+  if (out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
+  if (is_usable(value)) return NumberFault::none;
+  return out_of_range || std::isfinite(value) ? NumberFault::too_large : NumberFault::not_finite;
+}
+
+NumberFault read_bound(std::string_view text, double& value) {
+  const NumberFault fault = read_number(text, value);
+  const bool infinite = fault == NumberFault::too_large || (fault == NumberFault::not_finite && !std::isnan(value));
+  if (!infinite) return fault;
+  value = std::copysign(std::numeric_limits<double>::infinity(), value);
+  return NumberFault::none;
+}
+
+std::string expected_number(NumberFault fault) {
+  if (fault == NumberFault::too_large) return "number " + usable_range();
+  return fault == NumberFault::not_finite ? "finite number" : "number";
 }
 
 void DigitStatistics::add(std::string_view number) {

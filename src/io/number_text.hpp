@@ -1,14 +1,22 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace kinegraph {
 
-enum class NumberFault { none, not_a_number, not_finite };
+enum class NumberFault { none, not_a_number, not_finite, too_large };
 
 /// The whole text as a number: "-1.5e-3", "+2". NaN and infinities are faults, and so is what is larger than
 /// kLargest; what is too small for a double is rounded to it.
 NumberFault read_number(std::string_view text, double& value);
+
+/// The same where infinity says that there is none, as of limits: what is larger than kLargest is infinite ("1.79769e+308"
+/// is what Gazebo writes for it). NaN stays a fault.
+NumberFault read_bound(std::string_view text, double& value);
+
+/// What was expected where there is this fault: "number", "finite number", "number from -1e+50 to 1e+50".
+std::string expected_number(NumberFault fault);
 
 /// How finely a column of numbers was printed.
 ///

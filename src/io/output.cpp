@@ -69,15 +69,15 @@ std::string follow_links(const std::string& path) {
   return at.string();
 }
 
-/// Opens a pipe or a device to write. A pipe that nobody reads from would keep us waiting, Ctrl-C or not: its reader,
-/// which may just be starting, is given two seconds. Fails with ENXIO then.
-int open_device(const char* path) {
+/// Opens a pipe, a device or a socket to write. A pipe that nobody reads from would keep us waiting, Ctrl-C or not: its
+/// reader, which may just be starting, is given two seconds. Fails with ENXIO then, and so do some others at once.
+int open_device(const char* path, bool pipe) {
   constexpr int kTries = 200;
   constexpr timespec kPause = {0, 10'000'000};
   int descriptor = -1;
   for (int i = 0; i < kTries; ++i) {
     descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor >= 0 || errno != ENXIO) break;
+    if (descriptor >= 0 || errno != ENXIO || !pipe) break;
     nanosleep(&kPause, nullptr);
     errno = ENXIO;
   }
@@ -101,8 +101,9 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(status) || path.back() == '/') return cannot_write_because(path, "it is a folder");
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    file.descriptor_ = open_device(path.c_str());
-    if (file.descriptor_ < 0 && errno == ENXIO) return cannot_write_because(path, "nobody reads from it");
+    const bool pipe = std::filesystem::is_fifo(status);
+    file.descriptor_ = open_device(path.c_str(), pipe);
+    if (file.descriptor_ < 0 && errno == ENXIO && pipe) return cannot_write_because(path, "nobody reads from it");
     if (file.descriptor_ < 0) return cannot_write_because(path, system_message(errno));
     return file;
   }

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/io/number_text.hpp"
 
 namespace kinegraph::io {
 namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
 
 using Names = std::set<std::string_view>;
 
@@ -74,7 +78,7 @@ class Copy {
     for (const pugi::xml_attribute a : node.attributes()) {
       if (attribute_is_used(a.name())) copy_.text += fmt::format(" {}=\"{}\"", a.name(), value(node, a));
     }
-    copy_.text += fmt::format(">{}\n", escaped(node.text().get()));
+    copy_.text += fmt::format(">{}\n", text(node));
     for (const pugi::xml_node child : node.children()) {
       if (child.type() == pugi::node_element && sdf_element_is_used(node.name(), child.name()) && has_form(child) &&
           !is_inertia(child)) {
@@ -83,6 +87,16 @@ class Copy {
     }
     // On the line of the last element in it, so that no line is without one.
     copy_.text.insert(copy_.text.size() - 1, fmt::format("</{}>", node.name()));
+  }
+
+  /// What is infinite is written so that libsdformat reads it: not as 1e400, nor as Infinity.
+  static std::string text(pugi::xml_node node) {
+    const std::string_view given = node.text().get();
+    const std::size_t first = std::min(given.find_first_not_of(kBlanks), given.size());
+    const std::string_view word = given.substr(first, given.find_last_not_of(kBlanks) + 1 - first);
+    double value = 0;
+    const bool infinite = sdf_is_limit(node) && read_bound(word, value) == NumberFault::none && std::isinf(value);
+    return !infinite ? escaped(given) : value > 0 ? "inf" : "-inf";
   }
 
   /// Newer versions than libsdformat's add to what it knows: it reads them as its own.
@@ -113,6 +127,8 @@ class Copy {
 };
 
 }  // namespace
+
+bool sdf_is_limit(pugi::xml_node element) { return std::string_view(element.parent().name()) == "limit"; }
 
 bool sdf_element_is_used(std::string_view parent, std::string_view element) {
   const Names* names = used_children(parent);

@@ -12,6 +12,9 @@ namespace kinegraph::io {
 /// plugins, lights, …
 bool sdf_element_is_used(std::string_view parent, std::string_view element);
 
+/// A number of <limit>, which may be infinite.
+bool sdf_is_limit(pugi::xml_node element);
+
 /// What is used of an SDF file, for libsdformat to read: one element per line, so that a line of its messages is an
 /// element of the file.
 struct SdfCopy {

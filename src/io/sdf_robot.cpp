@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numbers>
 #include <sdf/sdf.hh>
@@ -130,11 +129,9 @@ class Builder {
     std::string_view text = given.text().get();
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     text.remove_suffix(text.size() - std::min(text.find_last_not_of(" \t\r\n") + 1, text.size()));
-    if (text == "inf") {
-      value = std::numeric_limits<double>::infinity();
-    } else if (read_number(text, value) != NumberFault::none) {
+    if (const NumberFault fault = read_bound(text, value); fault != NumberFault::none) {
       findings_.error(tree_.where_text(given),
-                      fmt::format("<{}>: expected a number, found {}", given.name(), quote(text)));
+                      fmt::format("<{}>: expected a {}, found {}", given.name(), expected_number(fault), quote(text)));
     }
   }
 

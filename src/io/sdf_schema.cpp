@@ -155,16 +155,12 @@ class Check {
     double size = 0;
     for (const auto& [word, at] : found) {
       double value = 0;
-      const NumberFault fault = read_number(word, value);
-      // Limits may be infinite.
-      const bool bound = fault == NumberFault::not_finite && word.find_first_of("iI") != std::string_view::npos &&
-                         word.find_first_of("aA") == std::string_view::npos &&
-                         std::string_view(node.parent().name()) == "limit";
+      const NumberFault fault = sdf_is_limit(node) ? read_bound(word, value) : read_number(word, value);
       size += std::abs(value);
-      if (fault == NumberFault::none || bound) continue;
+      if (fault == NumberFault::none) continue;
       size = 1;
-      error(tree_.where_text(node, at), fmt::format("<{}>: {} is not a {}number", node.name(), quote(word),
-                                                    fault == NumberFault::not_finite ? "finite " : ""));
+      error(tree_.where_text(node, at),
+            fmt::format("<{}>: {} is not a {}", node.name(), quote(word), expected_number(fault)));
     }
     const bool axis = std::string_view(node.name()) == "xyz";
     if (axis && size == 0) error(tree_.where_text(node), "<xyz>: an axis cannot be zero");

@@ -182,6 +182,30 @@ TEST(Sdf, LimitsAndDynamics) {
   }
 }
 
+/// What Gazebo and others write for "no limit".
+TEST(Sdf, LimitsThatAreNone) {
+  const std::pair<std::string, std::string> kNone[] = {{"-1.79769e+308", "1.79769e+308"},
+                                                       {"-1e+16", "1e+16"},
+                                                       {"-inf", "inf"},
+                                                       {"-INF", " Infinity\n"},
+                                                       {"-1e400", "1e400"}};
+  for (const auto& [lower, upper] : kNone) {
+    for (const std::string& least : {std::string("-1"), upper}) {
+      if (least == "1e+16") continue;  // an effort of 1e16 is one
+      const Model model = parse(in_model(kTwoLinks + "<joint name='j' type='prismatic'><parent>a</parent><child>b</child><axis>"
+                                         "<xyz>0 0 1</xyz>\n<limit><lower>" + lower + "</lower><upper>" + upper +
+                                         "</upper><effort>" + least + "</effort><velocity>" + least +
+                                         "</velocity></limit></axis></joint>\n"));
+      const JointLimits& limits = joint(model, "j").limits.at(0);
+      for (const double limit : {-limits.lower, limits.upper, limits.velocity, limits.effort}) {
+        EXPECT_EQ(limit, std::numeric_limits<double>::infinity()) << upper << ' ' << least;
+      }
+      EXPECT_FALSE(joint(model, "j").passive);
+      EXPECT_EQ(warnings(model), "");
+    }
+  }
+}
+
 TEST(Sdf, ScrewPitchesAreMetresPerRadian) {
   const auto screw = [](const std::string& pitch, const std::string& version) {
     return joint(parse(in_model(kTwoLinks + "<joint name='j' type='screw'><parent>a</parent><child>b</child>" + pitch +
@@ -358,6 +382,7 @@ TEST(Sdf, Surfaces) {
                       "</geometry>\n<surface><friction><ode><mu>much</mu></ode></friction></surface></collision>"
                       "</link>\n")),
       "m.sdf:5:29: error: <mu>: expected a number, found 'much'");
+  EXPECT_EQ(surface("<surface><friction><ode><mu>1e60</mu></ode></friction></surface>").friction, 1e6);
 }
 
 }  // namespace

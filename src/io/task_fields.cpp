@@ -167,7 +167,7 @@ std::optional<double> TaskFields::value(const std::string& key, const YamlNode& 
   const Result<double> number = parse_number(node.text, node.where);
   if (number && is_usable(*number)) return *number;
   if (number) {
-    error(node.where, fmt::format("{}: must be at most {:g}, is {}", key, kLargest, written(node)));
+    error(node.where, fmt::format("{}: must be {}, is {}", key, usable_range(), written(node)));
     return {};
   }
   for (const Diagnostic& fault : number.failure().diagnostics) {

@@ -59,6 +59,9 @@ TEST(BadUrdf, Physics) {
   EXPECT_EQ(told("<link name='a'>\n" + inertial("nan", "1", "1", "inf") + "</link>"),
             "r.urdf:3:24: error: link 'a': mass value: 'nan' is not a finite number\n"
             "r.urdf:3:84: error: link 'a': inertia izz: 'inf' is not a finite number");
+  EXPECT_EQ(told("<link name='a'>\n" + inertial("1e60", "1", "1", "-1e999") + "</link>"),
+            "r.urdf:3:24: error: link 'a': mass value: '1e60' is not a number from -1e+50 to 1e+50\n"
+            "r.urdf:3:85: error: link 'a': inertia izz: '-1e999' is not a number from -1e+50 to 1e+50");
   EXPECT_EQ(told("<link name='a'>\n" + inertial("1", "1", "-.1", "1") + "</link>"),
             "r.urdf:3:1: error: link 'a': the inertia has a negative principal moment, -0.1");
 }

@@ -155,6 +155,14 @@ TEST(Urdf, LimitsAndDynamics) {
   EXPECT_EQ(joints[2].limits[1].upper, .5);
   ASSERT_EQ(joints[2].dynamics.size(), 2u);
   EXPECT_EQ(joints[2].dynamics[1].damping, 2);
+
+  const Model free = read(link("a") + link("b") +
+                          joint("j", "prismatic", "a", "b",
+                                "<limit lower='-1.79769e+308' upper='1.79769e+308' velocity='1e60' effort='1e999'/>"));
+  const JointLimits& none = free.robot.joints[0].limits.at(0);
+  for (const double limit : {-none.lower, none.upper, none.velocity, none.effort}) {
+    EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
+  }
 }
 
 TEST(Urdf, ArmatureOfATransmission) {

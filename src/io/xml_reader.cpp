@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
@@ -68,10 +67,9 @@ std::string XmlReader::text(pugi::xml_node element, const char* attribute, const
 std::optional<double> XmlReader::parse(std::string_view text, const Location& where, const std::string& what,
                                        bool infinite) {
   double value = 0;
-  const NumberFault fault = read_number(text, value);
-  if (fault == NumberFault::none || (infinite && fault == NumberFault::not_finite && !std::isnan(value))) return value;
-  findings_.error(where, fmt::format("{}: {} is not a {}number", what, quote(text),
-                                     fault == NumberFault::not_finite ? "finite " : ""));
+  const NumberFault fault = infinite ? read_bound(text, value) : read_number(text, value);
+  if (fault == NumberFault::none) return value;
+  findings_.error(where, fmt::format("{}: {} is not a {}", what, quote(text), expected_number(fault)));
   return std::nullopt;
 }
 

@@ -35,7 +35,7 @@ class XmlReader {
   double number(pugi::xml_node element, const char* attribute, const std::string& owner,
                 std::optional<double> fallback = std::nullopt);
 
-  /// The same, "inf" and "-inf" included; a faulty one is not a number.
+  /// The same, infinite where it is "inf" or larger than kLargest; a faulty one is not a number.
   double bound(pugi::xml_node element, const char* attribute, const std::string& owner, double fallback);
 
   /// As many numbers as `values` has room for; whether they could be read. If the attribute is missing they stay as

@@ -45,7 +45,7 @@ constexpr std::pair<std::string_view, std::string_view> kQuantities[] = {
 
 std::string non_finite(double value) {
   if (std::isnan(value)) return "is not a number";
-  return std::isinf(value) ? "is infinite" : fmt::format("is larger than {:g}", kLargest);
+  return std::isinf(value) ? "is infinite" : "is not " + usable_range();
 }
 
 }  // namespace

@@ -267,7 +267,7 @@ Result<Robot> with_settings(Robot robot, const Settings& settings, const std::ve
   std::vector<Diagnostic> found;
   for (const auto& [name, value] : settings) {
     if (!is_usable(value)) {
-      found.push_back({Severity::error, {}, fmt::format("{}: must be a number of at most {:g}", name, kLargest)});
+      found.push_back({Severity::error, {}, fmt::format("{}: must be a number {}, is {:g}", name, usable_range(), value)});
     } else if (!numbers.set(name, value)) {
       std::vector<std::string> valid = numbers.names();
       valid.insert(valid.end(), others.begin(), others.end());

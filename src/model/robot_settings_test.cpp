@@ -179,7 +179,11 @@ TEST(RobotSettings, Refused) {
   EXPECT_EQ(refused({{"arm.mass", -1}}), "error: link 'arm': the mass must be >= 0, is -1");
   EXPECT_EQ(refused({{"elbow.lower", 1}, {"elbow.upper", 0}}),
             "error: joint 'elbow': the lower limit 1 is above the upper limit 0");
-  EXPECT_EQ(refused({{"arm.mass", std::numeric_limits<double>::infinity()}}), "error: arm.mass: not a finite number");
+  const std::string range = "error: arm.mass: must be a number from -1e+50 to 1e+50, is ";
+  EXPECT_EQ(refused({{"arm.mass", std::numeric_limits<double>::infinity()}}), range + "inf");
+  EXPECT_EQ(refused({{"arm.mass", std::nan("")}}), range + "nan");
+  EXPECT_EQ(refused({{"arm.mass", 1e51}}), range + "1e+51");
+  EXPECT_EQ(refused({{"arm.mass", -1e51}}), range + "-1e+51");
 }
 
 TEST(RobotSettings, AddUp) {
