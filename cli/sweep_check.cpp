@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <set>
 
 #include "kinegraph/base/names.hpp"
@@ -49,21 +48,28 @@ void check_outputs(const Study& study, const Embedding& found, bool whole, Probe
   }
 }
 
-bool is_at(const Diagnostic& fault, const TaskName& place) {
-  return place.where.file == fault.where.file && place.where.line == fault.where.line &&
-         place.where.column == fault.where.column;
+bool same(const Location& a, const Location& b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column;
 }
+
+bool is_at(const Diagnostic& fault, const TaskName& place) { return same(place.where, fault.where); }
 
 /// What a single case tells of outputs and of the values of options, with the model as its file says: of a study that
 /// is refused anyway. Options that it refuses are told and left out, so that the others and the outputs are still seen.
-/// That something is missing there is no wonder, and not told. `whole`: as check_outputs() has it.
+/// That something is missing there is no wonder, and not told. `whole`: as check_outputs() has it. Draws of
+/// distributions are not tried: one that does not do is a case that fails, no fault of the study; nor are numbers that
+/// the reader made up where the study has none.
 std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionShape>& shapes, bool whole) {
   constexpr std::chrono::seconds kPatience{3};
   const auto end = std::chrono::steady_clock::now() + kPatience;
   const ensemble::Case first = ensemble::Design(study).at(0);
   for (std::size_t i = 0; i < study.vary.size(); ++i) {
-    const TaskName& name = study.vary[i].name;
-    if (study.vary[i].option) study.options.push_back({name, {{first.values[i], name.where}}});
+    const ensemble::Varied& varied = study.vary[i];
+    if (!varied.option) continue;
+    const bool list = std::holds_alternative<ensemble::Choices>(varied.values);
+    const bool tried = !varied.distribution() && (varied.sound || list);
+    if (tried) study.options.push_back({varied.name, {{first.values[i], varied.name.where}}});
+    whole = whole && tried;
   }
   study.vary.clear();
   study.samples = study.repetitions = 1;
@@ -119,7 +125,7 @@ class StudyChecker {
     if (!shapes_.empty() && model_read_) {
       leave_what_is_sound();
       check_words();
-      if (!faults_.empty()) try_what_is_sound();
+      if (!faults_.empty() && !interrupted()) try_what_is_sound();
     }
     if (interrupted()) return Failure::interrupted();
     ensemble::order_faults(faults_, study_.file);
@@ -203,19 +209,25 @@ class StudyChecker {
 
   /// Words that the verb refuses; they, too, are left out of what is sound.
   void check_words() {
-    SweepCases cases(sound_, shapes_);
-    for (Diagnostic& fault : faults_of_words(cases, sound_)) faults_.push_back(std::move(fault));
+    std::vector<WordFault> found;
+    {
+      SweepCases cases(sound_, shapes_);
+      found = faults_of_words(cases, sound_);
+    }
+    const auto is_refused = [&](const ensemble::Word& word) {
+      return std::any_of(found.begin(), found.end(), [&](const WordFault& of) { return same(of.where, word.where); });
+    };
     for (ensemble::Varied& varied : sound_.vary) {
       auto* list = std::get_if<ensemble::Choices>(&varied.values);
       for (std::size_t i = varied.words.size(); list && varied.option && i-- > 0;) {
-        if (is_faulty({varied.words[i]})) list->texts.erase(list->texts.begin() + static_cast<std::ptrdiff_t>(i));
+        if (is_refused(varied.words[i])) list->texts.erase(list->texts.begin() + static_cast<std::ptrdiff_t>(i));
       }
     }
     std::erase_if(sound_.vary, [&](const ensemble::Varied& varied) {
       const auto* list = std::get_if<ensemble::Choices>(&varied.values);
-      return list ? list->texts.empty()
-                  : varied.option && is_faulty(std::vector<TaskName>(varied.words.begin(), varied.words.end()));
+      return list ? list->texts.empty() : std::any_of(varied.words.begin(), varied.words.end(), is_refused);
     });
+    for (WordFault& of : found) faults_.push_back(std::move(of.fault));
   }
 
   /// A case of what is sound.
@@ -327,6 +339,33 @@ class StudyChecker {
   std::vector<Diagnostic> faults_;
 };
 
+/// Takes what these faults of a case are of out of a study: what is at their places, or names the file that they are in.
+/// Whether there was something.
+bool leave_out(Study& study, const SweepCases& cases, const std::vector<Diagnostic>& faults) {
+  const auto is_place = [&](const TaskName& name) {
+    return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_at(fault, name); });
+  };
+  const auto has_fault = [&](const std::string& option, const std::string& value) {
+    return std::any_of(faults.begin(), faults.end(),
+                       [&](const Diagnostic& fault) { return is_of_value(cases, fault, option, value); });
+  };
+  const std::size_t all = study.options.size() + study.vary.size();
+  std::erase_if(study.options, [&](const ensemble::FixedOption& option) {
+    return std::any_of(option.values.begin(), option.values.end(), [&](const TaskName& value) {
+      return is_place(value) || has_fault(option.name.text, value.text);
+    });
+  });
+  const ensemble::Case first = cases.design().at(0);
+  std::vector<ensemble::Varied> vary;
+  for (std::size_t i = 0; i < study.vary.size(); ++i) {
+    const ensemble::Varied& varied = study.vary[i];
+    if (is_place(varied.name) || (varied.option && has_fault(varied.name.text, first.values[i]))) continue;
+    vary.push_back(varied);
+  }
+  study.vary = std::move(vary);
+  return study.options.size() + study.vary.size() < all;
+}
+
 }  // namespace
 
 std::vector<std::string> sweepable_verbs() {
@@ -363,21 +402,14 @@ Probe probe(SweepCases& cases, const Study& study) {
     result.failure = blame(cases, study, std::move(first));
     std::vector<Diagnostic>& faults = result.failure.diagnostics;
     Study rest = study;
-    const auto refuses = [&](const TaskName& place) {
-      return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_at(fault, place); });
-    };
-    std::size_t left_out = std::erase_if(rest.options, [&](const ensemble::FixedOption& option) {
-      return refuses(option.name) || std::any_of(option.values.begin(), option.values.end(), refuses);
-    });
-    left_out += std::erase_if(rest.vary, [&](const ensemble::Varied& varied) { return refuses(varied.name); });
-    if (left_out > 0) {
+    if (!interrupted() && leave_out(rest, cases, faults)) {
       for (Diagnostic& fault : faults_of_trial(rest, options_of(*find_verb(study.verb.text)), false)) {
         faults.push_back(std::move(fault));
       }
-      if (interrupted()) {
-        result.failure = Failure::interrupted();
-        return result;
-      }
+    }
+    if (interrupted()) {
+      result.failure = Failure::interrupted();
+      return result;
     }
     ensemble::order_faults(faults, study.file);
   } else {

@@ -8,6 +8,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/units.hpp"
 #include "kinegraph/expr/expression.hpp"
+#include "progress_bar.hpp"
 
 namespace kinegraph::cli {
 namespace {
@@ -96,19 +97,20 @@ std::vector<Diagnostic> faults_of(Judge& judge, const Varied& option, const ense
   return !of_number.empty() && of_number[0].message == faults[0].message ? std::vector<Diagnostic>{} : faults;
 }
 
+bool has(const std::vector<Diagnostic>& faults, const Diagnostic& one) {
+  return std::any_of(faults.begin(), faults.end(),
+                     [&](const Diagnostic& other) { return to_string(other) == to_string(one); });
+}
+
 /// What is given or varied without which the first case is not refused for this, nor for anything new; null if there
-/// is none.
+/// is none, or if it is not refused for this as it is: what is found later tells nothing by not being found.
 const Part* cause(SweepCases& cases, const std::vector<Part>& parts, const Diagnostic& fault, const Failure& all) {
-  const auto is = [](const Diagnostic& one) {
-    return [&one](const Diagnostic& other) { return to_string(other) == to_string(one); };
-  };
+  if (!has(cases.refusals(0, {}), fault)) return nullptr;
   for (const Part& part : parts) {
+    if (interrupted()) return nullptr;
     const std::vector<Diagnostic> left = cases.refusals(0, {{part.written, std::nullopt}});
-    const bool cured = std::none_of(left.begin(), left.end(), is(fault));
-    const auto known = [&](const Diagnostic& other) {
-      return std::any_of(all.diagnostics.begin(), all.diagnostics.end(), is(other));
-    };
-    if (cured && std::all_of(left.begin(), left.end(), known)) return &part;
+    const auto known = [&](const Diagnostic& other) { return has(all.diagnostics, other); };
+    if (!has(left, fault) && std::all_of(left.begin(), left.end(), known)) return &part;
   }
   return nullptr;
 }
@@ -137,15 +139,16 @@ Diagnostic told_at(const Location& where, const std::string& option, Diagnostic 
   return fault;
 }
 
-std::vector<Diagnostic> faults_of_words(SweepCases& cases, const Study& study) {
+std::vector<WordFault> faults_of_words(SweepCases& cases, const Study& study) {
   constexpr std::size_t kMost = 1000;  // words of one option; who has more does not type them
   Judge judge(cases, study);
-  std::vector<Diagnostic> faults;
+  std::vector<WordFault> faults;
   for (const Varied& option : study.vary) {
     for (std::size_t i = 0; option.option && i < std::min(kMost, option.words.size()); ++i) {
+      if (interrupted()) return faults;
       const ensemble::Word& word = option.words[i];
       for (const Diagnostic& fault : faults_of(judge, option, word)) {
-        faults.push_back(told_at(word.where, option.name.text, fault));
+        faults.push_back({word.where, told_at(word.where, option.name.text, fault)});
       }
     }
   }

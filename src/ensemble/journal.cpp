@@ -92,6 +92,7 @@ Journal::Journal(Journal&& other) noexcept
       begin_(other.begin_),
       end_(other.end_),
       gaps_(std::move(other.gaps_)),
+      damaged_(other.damaged_),
       finished_(other.finished_),
       failed_(other.failed_),
       resumed_(other.resumed_),
@@ -128,13 +129,19 @@ std::optional<Failure> Journal::begin(const std::vector<std::string>& content, b
   if (!kMagic.starts_with(start)) {
     return Failure::bad_input({path_, 0, 0}, "is in the way: it is no journal of a sweep");
   }
-  const std::optional<std::string> before = restart ? std::nullopt : record(kMagic.size());
+  if (restart || end_ <= kMagic.size()) return write_head(head);
+  const std::optional<std::string> before = record(kMagic.size());
+  const bool begun = !before && is_torn(kMagic.size());
+  // A head that was never finished has no records behind it, whose numbers are binary. One whose length is damaged has.
+  const bool alone = begun && end_ - kMagic.size() <= kLongest && buffer(kMagic.size(), end_ - kMagic.size()) &&
+                     (end_ < kMagic.size() + kFrame ||
+                      buffer_.find('\0', kMagic.size() + kFrame - buffered_) == std::string::npos);
   if (read_error_ != 0) return cannot_read();
-  if (!before && !restart && end_ >= head.size()) {
+  if (alone) return write_head(head);
+  if (!before) {
     return Failure::bad_input({path_, 0, 0},
                               "is damaged at its head: whose sweep it holds cannot be told; --restart throws it away");
   }
-  if (!before) return write_head(head);  // none, or a head that was never finished
   if (*before != text) {
     return Failure::bad_input({path_, 0, 0},
                               fmt::format("holds the unfinished sweep of another study ({}); --restart throws it away",
@@ -151,16 +158,20 @@ std::optional<Failure> Journal::write_head(const std::string& head) {
   return {};
 }
 
-/// Fills the index; a torn end is cut off.
+/// Fills the index; what cannot be read at the end is cut off.
 std::optional<Failure> Journal::load() {
+  const std::string told = framed("");
   std::uint64_t at = begin_, next = 0;
   for (; at < end_; at = next) {
     const std::optional<Outcome> found = outcome(at, &next);
     if (!found) {
-      next = next_whole(at + 1);
+      const std::optional<std::string> other = record(at);
+      const bool is_told = other && other->empty();
+      next = is_told ? at + told.size() : next_whole(at + 1);
       if (read_error_ != 0) return cannot_read();
-      if (next == end_) break;
+      if (next == end_ && !is_told) break;
       gaps_.emplace_back(at, next);
+      damaged_ = is_told ? 0 : damaged_ + 1;
       continue;
     }
     if (index_.get(found->number) != 0) {
@@ -171,9 +182,17 @@ std::optional<Failure> Journal::load() {
     ++finished_;
     failed_ += found->status != 0;
   }
+  const bool cut = at < end_ && !is_torn(at);
+  if (read_error_ != 0) return cannot_read();
   if (at < end_ && ::ftruncate(descriptor_, static_cast<off_t>(at)) != 0) return cannot_write();
   end_ = at;
   buffer_.clear();
+  if (damaged_ > 0) {
+    if (!write_all(descriptor_, told, end_)) return cannot_write();
+    gaps_.emplace_back(end_, end_ + told.size());
+    end_ += told.size();
+  }
+  damaged_ += cut;
   resumed_ = finished_;
   return {};
 }
@@ -204,6 +223,19 @@ std::optional<std::string> Journal::record(std::uint64_t offset) {
   std::string bytes = buffer_.substr(offset - buffered_ + kFrame, length);
   if (checksum(bytes) != sum) return {};
   return bytes;
+}
+
+/// Whether what is at an offset is a record whose writing was not finished: nothing else ends before its end.
+bool Journal::is_torn(std::uint64_t offset) {
+  if (!buffer(offset, kFrame)) return true;
+  std::string_view frame(buffer_.data() + (offset - buffered_), kFrame);
+  std::uint32_t length = 0;
+  std::uint64_t sum = 0;
+  take(frame, length), take(frame, sum);
+  const std::uint64_t rest = end_ - offset - kFrame;
+  if (length > kLongest || length <= rest) return false;
+  // All its bytes are there: its length is damaged.
+  return !buffer(offset, kFrame + rest) || checksum(buffer_.substr(offset - buffered_ + kFrame, rest)) != sum;
 }
 
 /// The outcome at an offset, if it is whole and of this sweep; `end` is where it ends.

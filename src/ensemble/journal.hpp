@@ -14,10 +14,12 @@ namespace kinegraph::ensemble {
 
 /// The outcomes of a sweep on disk, in the order in which they came. Records are only appended, each with its length
 /// and checksum, so that whatever ends the program, all but the last one are whole; a torn end is dropped when the
-/// journal is opened again, and damage in the middle is passed over. Its head holds the study's content: another study
+/// journal is opened again, and what is damaged is passed over. Its head holds the study's content: another study
 /// is refused.
 ///
 ///     "kinegraph sweep 2\n"   { length u32, checksum u64, bytes }  head, then one per case
+///
+/// A record without bytes says that the damage before it was told to the one who opened the journal.
 class Journal {
  public:
   /// Opens or begins a journal. `content` as Study::content(), with what else decides about results. `restart`: what
@@ -34,7 +36,7 @@ class Journal {
   std::uint64_t finished() const { return finished_; }
   std::uint64_t failed() const { return failed_; }
   std::uint64_t resumed() const { return resumed_; }  ///< how many were there when it was opened
-  std::size_t damaged() const { return gaps_.size(); }  ///< places where it could not be read, between others
+  std::size_t damaged() const { return damaged_; }    ///< places where it could not be read, new since the last time
   std::uint64_t next_missing(std::uint64_t number) { return index_.next_missing(number); }
 
   [[nodiscard]] Result<std::monostate> append(const Outcome& outcome);
@@ -51,6 +53,7 @@ class Journal {
   std::optional<Failure> begin(const std::vector<std::string>& content, bool restart);
   std::optional<Failure> write_head(const std::string& head);
   std::optional<Failure> load();
+  bool is_torn(std::uint64_t offset);
   bool buffer(std::uint64_t offset, std::size_t size);
   std::optional<std::string> record(std::uint64_t offset);
   std::optional<Outcome> outcome(std::uint64_t offset, std::uint64_t* end = nullptr);
@@ -62,7 +65,8 @@ class Journal {
   int descriptor_ = -1;
   CaseIndex index_;
   std::uint64_t begin_ = 0, end_ = 0;  // of the records
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // among them, what is damaged
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // among them, what is none of a case
+  std::size_t damaged_ = 0;
   std::uint64_t finished_ = 0, failed_ = 0, resumed_ = 0;
   std::string buffer_;  // a piece of the file, from buffered_ on
   std::uint64_t buffered_ = 0;

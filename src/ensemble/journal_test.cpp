@@ -85,6 +85,7 @@ TEST_F(JournalTest, DropsATornEndWhereverItIs) {
     const auto kept = static_cast<std::uint64_t>(
         std::count_if(ends.begin() + 1, ends.end(), [&](std::size_t end) { return end <= size; }));
     ASSERT_EQ(journal->finished(), kept) << size;
+    ASSERT_EQ(journal->damaged(), 0U) << size;  // nobody is to blame
     ASSERT_TRUE(journal->append(outcome(50)));
     ASSERT_EQ(journal->read(50), outcome(50));
     if (kept > 0) {
@@ -93,15 +94,27 @@ TEST_F(JournalTest, DropsATornEndWhereverItIs) {
   }
 }
 
-TEST_F(JournalTest, ADamagedByteIsSeen) {
+/// Whichever byte of the last record is damaged, and how: that it was there is told, once.
+TEST_F(JournalTest, ADamagedByteAtTheEndIsSeen) {
+  std::size_t begin = 0;
   {
     Result<Journal> journal = open();
-    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(journal->append(outcome(k)));
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      begin = bytes().size();
+      ASSERT_TRUE(journal->append(outcome(k)));
+    }
   }
-  std::string damaged = bytes();
-  damaged[damaged.size() - 3] = static_cast<char>(damaged[damaged.size() - 3] ^ 4);
-  write(damaged);
-  EXPECT_EQ(open()->finished(), 2U);
+  const std::string whole = bytes();
+  for (std::size_t bit = 8 * begin; bit < 8 * whole.size(); ++bit) {
+    std::string damaged = whole;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    write(damaged);
+    for (const std::size_t told : {1U, 0U}) {
+      Result<Journal> journal = open();
+      ASSERT_EQ(journal->finished(), 2U) << bit;
+      ASSERT_EQ(journal->damaged(), told) << bit;
+    }
+  }
 }
 
 /// Whichever byte is damaged: only the record that it is of is lost, and it can be made again.
@@ -131,6 +144,7 @@ TEST_F(JournalTest, DamageInTheMiddleCostsOneRecord) {
     }
     Result<Journal> journal = open();
     ASSERT_EQ(journal->finished(), 5U) << at;
+    ASSERT_EQ(journal->damaged(), 0U) << at;  // it was told
     std::vector<std::uint64_t> order, expected{0, 1, 2, 3, 4};
     ASSERT_TRUE(journal->visit([&](const Outcome& o) { order.push_back(o.number); }));
     expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(lost));
@@ -138,6 +152,40 @@ TEST_F(JournalTest, DamageInTheMiddleCostsOneRecord) {
     ASSERT_EQ(order, expected) << at;
     for (std::uint64_t k = 0; k < 5; ++k) ASSERT_EQ(journal->read(k), outcome(k)) << at;
   }
+}
+
+/// What was told before is not told again beside what is new.
+TEST_F(JournalTest, EachDamageIsToldOnce) {
+  std::vector<std::size_t> ends;
+  {
+    Result<Journal> journal = open();
+    for (std::uint64_t k = 0; k < 6; ++k) {
+      ASSERT_TRUE(journal->append(outcome(k)));
+      ends.push_back(bytes().size());
+    }
+  }
+  const auto damage = [&](std::size_t at) {
+    std::string damaged = bytes();
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    write(damaged);
+  };
+  damage(ends[0] + 20), damage(ends[2] + 20);  // cases 1 and 3
+  EXPECT_EQ(open()->damaged(), 2U);
+  EXPECT_EQ(open()->damaged(), 0U);
+  {
+    Result<Journal> journal = open();
+    ASSERT_TRUE(journal->append(outcome(1)));
+    ends.push_back(bytes().size());
+    ASSERT_TRUE(journal->append(outcome(3)));
+    ASSERT_TRUE(journal->append(outcome(7)));
+  }
+  damage(ends.back() + 20);  // case 3 again
+  EXPECT_EQ(open()->damaged(), 1U);
+  Result<Journal> journal = open();
+  EXPECT_EQ(journal->damaged(), 0U);
+  std::vector<std::uint64_t> order;
+  ASSERT_TRUE(journal->visit([&](const Outcome& o) { order.push_back(o.number); }));
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{0, 2, 4, 5, 1, 7}));
 }
 
 /// Many records in a row, and much that is none.
@@ -165,7 +213,9 @@ TEST_F(JournalTest, FindsWhatFollowsALongDamage) {
 TEST_F(JournalTest, ADamagedHeadThrowsNothingAway) {
   { ASSERT_TRUE(open()->append(outcome(1))); }
   const std::string whole = bytes();
-  for (const std::size_t at : {19U, 25U, 33U}) {  // its length, its checksum, its text
+  const std::size_t text = std::string("kinegraph sweep 2\n").size() + 12, end = text + 12;
+  ASSERT_EQ(whole.substr(text, 12), "verb: check\n");
+  for (std::size_t at = text - 12; at < end; ++at) {  // its length, its checksum, its text
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 4);
     write(damaged);
@@ -174,7 +224,24 @@ TEST_F(JournalTest, ADamagedHeadThrowsNothingAway) {
                   ": error: is damaged at its head: whose sweep it holds cannot be told; --restart throws it away");
     EXPECT_EQ(bytes(), damaged);
   }
+  EXPECT_FALSE(open({"verb: check", std::string(2 * whole.size(), 'x')}));  // though its own head is longer than all that
   EXPECT_TRUE(open({"verb: check"}, true));
+}
+
+/// A head that was not written to its end holds nothing, whosever it is.
+TEST_F(JournalTest, ATornHeadOfAnotherStudyIsReplaced) {
+  const std::vector<std::string> other{"verb: simulate", std::string(500, 'x')};
+  ASSERT_TRUE(open(other));
+  const std::string whole = bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    write(whole.substr(0, size));
+    const Result<Journal> journal = open();
+    ASSERT_TRUE(journal) << size << ": " << journal.failure().to_string();
+    ASSERT_EQ(journal->finished(), 0U);
+    ASSERT_EQ(journal->damaged(), 0U);
+  }
+  write(whole);
+  EXPECT_FALSE(open());
 }
 
 TEST_F(JournalTest, RefusesAnotherStudy) {

@@ -47,6 +47,7 @@ struct Varied {
   bool option = false;  ///< the latter; the name is kept without dashes
   std::variant<Grid, Choices, Distribution> values;
   std::vector<Word> words = {};  ///< its numbers and words; of a list one for each value
+  bool sound = true;             ///< false: its map has faults, and what is missing there was made up
 
   const Distribution* distribution() const { return std::get_if<Distribution>(&values); }
   std::string written() const { return (option ? "--" : "") + name.text; }  ///< as in the study

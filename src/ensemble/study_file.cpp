@@ -164,7 +164,9 @@ class StudyReader {
       if (value->kind == Kind::list) {
         varied.values = choices(*value, varied);
       } else if (value->kind == Kind::map) {
+        const std::size_t without = faults_.size();
         read_values(TaskFields(study_sections()[2], *value, faults_), varied);
+        varied.sound = faults_.size() == without;
       } else {
         error(value->where,
               fmt::format("{}: expected a list [a, b, …] or a map such as {{from: 0, to: 1, count: 11}} or "
@@ -247,7 +249,7 @@ class StudyReader {
       f.error(f.where("spacing"), "spacing: log needs from and to > 0");
       return grid;
     }
-    if (!std::isfinite(grid.logarithmic ? std::log(grid.to / grid.from) : grid.to - grid.from)) {
+    if (grid.logarithmic && !has_ratio(grid.from, grid.to)) {
       f.error(f.where("to"), "to: too far from `from` for a number");
     }
     if (f.has("count")) {
@@ -290,23 +292,19 @@ class StudyReader {
       f.error(f.where("high"), fmt::format("high: must be > low, which is {}, is {}", d.low, written(*f.find("high"))));
     } else if (d.type == Distribution::Type::log_uniform && !(d.low > 0) && f.has("low")) {
       f.error(f.where("low"), fmt::format("low: must be > 0, is {}", written(*f.find("low"))));
+    } else if (d.type == Distribution::Type::log_uniform && d.low > 0 && !has_ratio(d.low, d.high)) {
+      f.error(f.where("high"), "high: too far from `low` for a number");
     } else if (normal && (d.low > d.mean + kWidest * d.sd || d.high < d.mean - kWidest * d.sd)) {
       f.error(f.where("distribution"),
               fmt::format("distribution: hardly a draw lies between low and high: more than {} "
                           "standard deviations from the mean",
                           kWidest));
     }
-    if (!std::isfinite(widest(d)))
-      f.error(f.where("distribution"), "distribution: some draws are too large for a number");
     return d;
   }
 
-  /// Between the least and the largest draw, as the quantile function computes it.
-  static double widest(const Distribution& d) {
-    if (d.type == Distribution::Type::uniform) return d.high - d.low;
-    if (d.type == Distribution::Type::log_uniform) return d.low > 0 ? std::log(d.high / d.low) : 0;
-    return std::abs(d.mean) + kOutermost * d.sd;
-  }
+  /// Of positive numbers, which may be as small as 1e-308.
+  static bool has_ratio(double from, double to) { return std::isfinite(std::log(to / from)); }
 
   void outputs(const YamlNode& node) {
     std::set<std::string_view> seen;
@@ -336,7 +334,7 @@ class StudyReader {
       f.error(f.where(), fmt::format("the study has {:.3g} cases; {:g} are possible", cases, kMostCases));
   }
 
-  static constexpr double kWidest = 8, kOutermost = 40;  // standard deviations; no draw is as far as 40
+  static constexpr double kWidest = 8;  // standard deviations
   Study& study_;
   std::vector<Diagnostic>& faults_;
   bool outputs_given_ = false, vary_faulty_ = false;
@@ -357,6 +355,8 @@ void order_faults(std::vector<Diagnostic>& faults, const std::string& file_name)
   const auto place = [&](const Diagnostic& fault) {
     return std::tuple(fault.where.file != file_name, fault.where.line, fault.where.column);
   };
+  std::set<std::string> told;
+  std::erase_if(faults, [&](const Diagnostic& fault) { return !told.insert(to_string(fault)).second; });
   std::stable_sort(faults.begin(), faults.end(),
                    [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
   io::keep_first_faults(faults, file_name);

@@ -18,7 +18,7 @@ struct StudyDraft {
   Study study;
   std::vector<Diagnostic> faults;
 };
-/// Those of the study's own file first, in its order; more than a hundred are counted.
+/// Those of the study's own file first, in its order, each told once; more than a hundred are counted.
 void order_faults(std::vector<Diagnostic>& faults, const std::string& file_name);
 
 /// Fails only where there is no file, or it is no YAML.

@@ -159,15 +159,21 @@ TEST(StudyFile, SamplesBelongToDistributions) {
 
 TEST(StudyFile, RefusesWhatNoNumberHolds) {
   const std::string head = "verb: check\nmodel: m.yaml\noutputs: [mass]\n";
-  EXPECT_EQ(faults(head + "vary: {L: {from: -1e308, to: 1e308, count: 3}}\n"),
-            "s.yaml:4:30: error: to: too far from `from` for a number");
-  EXPECT_EQ(faults(head + "vary: {L: {from: 1e-300, to: 1e300, count: 3, spacing: log}}\n"),
-            "s.yaml:4:30: error: to: too far from `from` for a number");
-  const std::string draws = "distribution: some draws are too large for a number";
-  for (const char* values :
-       {"normal, mean: 1, sd: 1e307", "uniform, low: -1e308, high: 1e308", "log-uniform, low: 1e-300, high: 1e300"}) {
-    EXPECT_EQ(faults(head + "samples: 3\nvary: {L: {distribution: " + values + "}}\n"), "s.yaml:5:26: error: " + draws);
+  EXPECT_EQ(faults(head + "vary: {L: {from: -1e308, to: 1e51, count: 3}}\n"),
+            "s.yaml:4:17: error: from: must be from -1e+50 to 1e+50, is -1e308\n"
+            "s.yaml:4:29: error: to: must be from -1e+50 to 1e+50, is 1e51");
+  EXPECT_EQ(faults(head + "vary: {L: {from: -1e50, to: 1e50, count: 3}}\n"), "none");
+  for (const char* ends : {"from: 1e-300, to: 1e50", "from: 1e50, to: 1e-300"}) {
+    EXPECT_EQ(faults(head + "vary: {L: {" + ends + ", count: 3, spacing: log}}\n"),
+              "s.yaml:4:29: error: to: too far from `from` for a number");
   }
+  const std::string draws = head + "samples: 3\nvary: {L: {distribution: ";
+  EXPECT_EQ(faults(draws + "normal, mean: 1, sd: 1e307}}\n"),
+            "s.yaml:5:47: error: sd: must be from -1e+50 to 1e+50, is 1e307");
+  EXPECT_EQ(faults(draws + "normal, mean: 1, sd: 1e-60}}\n"), "s.yaml:5:47: error: sd: must be at least 1e-50, is 1e-60");
+  EXPECT_EQ(faults(draws + "uniform, low: -1e50, high: 1e50}}\n"), "none");
+  EXPECT_EQ(faults(draws + "log-uniform, low: 1e-300, high: 1e50}}\n"),
+            "s.yaml:5:58: error: high: too far from `low` for a number");
 }
 
 /// 100 000 names, one of them with a control character and of a thousand letters: told briefly, and soon.
