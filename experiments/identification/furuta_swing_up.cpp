@@ -127,7 +127,8 @@ void draw_replays(Record& page, const task::IdentifyOptions& options, const Mode
   for (std::size_t k = 0; k < kappas.size(); ++k) {
     const auto& fitted = *all[k];
     if (!fitted || fitted->summary.checks.empty()) {
-      page.missing(kResult, fmt::format("κ = {:g}: {}", kappas[k], fitted ? "" : fitted.failure().to_string()));
+      const std::string why = fitted ? "the fit has no replay" : fitted.failure().to_string();
+      page.missing(kResult, fmt::format("κ = {:g}: {}", kappas[k], why));
       continue;
     }
     const task::IdentifySummary& found = fitted->summary;

@@ -36,7 +36,8 @@ struct Balanced {
   Run run;
   std::vector<double> poses;
 
-  Balanced(int steps, int ticks_per_step) : law(balance(ticks_per_step)) {
+  /// `other`: N m, of a second motor whose torque goes to and fro.
+  Balanced(int steps, int ticks_per_step, double other = 0) : law(balance(ticks_per_step)) {
     const Model model = *pendulum().with({{"theta.q", 1.5}});
     const Robot robot = *robot_of(model, PlanarForces::kept);
     mechanism = *maximal::Mechanism::make(robot);
@@ -61,6 +62,8 @@ struct Balanced {
       step::StepInput& input = run.input.emplace_back(*mechanism, kStepOfLoop);
       const std::size_t last = record.u.size() - 1;
       input.torque[0] = 0.5 * (record.u[last] + record.u[last > 0 ? last - 1 : 0]);  // from the middle to the middle
+      record.rest.push_back(other * std::sin(3 * k * kStepOfLoop));
+      input.torque[0] += record.rest.back();
       input.reference[0] = q_tree[0];
       EXPECT_TRUE(stepper.advance(q.data(), v.data(), input, grips.data(), after.data()));
       Reading reading;
@@ -124,6 +127,23 @@ TEST(ClosedPrediction, PredictionsStartFromWhatWasCommanded) {
   ASSERT_EQ(far.size(), 1u);
   EXPECT_EQ(far[0].count, 300 - 50);
   EXPECT_LT(far[0].rmse, 1e-8);
+}
+
+/// A second motor on the joint that the controller's motor drives.
+TEST(ClosedPrediction, WhatElseDrivesTheJointGoesOn) {
+  const auto error = [](bool told) {
+    Balanced balanced(300, 1, 0.5);
+    EXPECT_EQ(balanced.run.control[0].rest.size(), balanced.run.input.size());
+    if (!told) balanced.run.control[0].rest.clear();
+    balanced.forget_commands(0);
+    return Predictor(balanced.machine, balanced.mechanism, balanced.run, balanced.poses,
+                     {Balanced::kSoftness, 1, {balanced.law}})
+        .replay()
+        .channels[0]
+        .rmse;
+  };
+  EXPECT_LT(error(true), 1e-8);
+  EXPECT_GT(error(false), 0.05);
 }
 
 /// A wrong start: the controller takes it back, with the commands as recorded it grows.

@@ -35,7 +35,7 @@ std::optional<Failure> find_gains(const std::vector<const ControlRecord*>& recor
     const auto y = [&](int term, int i) { return record->terms[term].y[i]; };
     const auto c = [&](int i) { return record->u[i] - record->added[i]; };
     int since = 0;  // ticks since the last command at the limit
-    for (int i = 0; i < static_cast<int>(record->t.size()); ++i) {
+    for (int i = record->before; i < static_cast<int>(record->t.size()); ++i) {
       since = std::abs(record->u[i]) >= kSaturated * law.limit ? 0 : since + 1;
       if (since <= law.order) continue;
       each_regressor(law, *record, i, y, c, [&](double x) { rows.push_back(x); });

@@ -42,8 +42,10 @@ struct ControlRecord {
     std::vector<double> y, target;  ///< per tick; angles go on over turns
   };
   std::vector<Term> terms;
-  int freedom = 0;       ///< of the mechanism
-  bool control = false;  ///< the command is a motor's control (its gain makes a torque of it), else a torque
+  int before = 0;            ///< ticks before the run: they are known where it starts, and tell nothing of gains
+  std::vector<double> rest;  ///< per step of the run: what else drives the freedom; empty: nothing does
+  int freedom = 0;           ///< of the mechanism
+  bool control = false;      ///< the command is a motor's control (its gain makes a torque of it), else a torque
 };
 
 /// The gains with which a law explains recorded commands best (least squares, of the smallest gains where several do).

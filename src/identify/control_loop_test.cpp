@@ -48,6 +48,16 @@ TEST(ControlLoop, GainsAreFoundExactlyPastCommandsAtTheLimit) {
   }
 }
 
+/// Whatever drove the machine before.
+TEST(ControlLoop, TicksBeforeTheRunTellNothingOfGains) {
+  ControlRecord given = record(200);
+  given.before = 3;
+  for (int i = 0; i < 3; ++i) given.u[i] = 3.5 - i;
+  ControlLaw found = law();
+  ASSERT_FALSE(find_gains({&given}, found));
+  EXPECT_LT((found.gains - Eigen::Vector4d(3, -2, 0.5, 0.25)).norm(), 1e-12);
+}
+
 TEST(ControlLoop, ReadingsThatDoNotChangeGetTheSmallestGains) {
   ControlRecord still = record(100);
   ControlLaw found = law();

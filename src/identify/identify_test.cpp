@@ -142,6 +142,50 @@ TEST(Identify, StopsWhenAsked) {
 }
 
 /// Random readings, of which no machine is the source.
+/// Rows are kept for others if that is asked for, and if those of all recordings together are not too many. That they are
+/// there is seen by a problem of softer joints, which takes the impulses of the stiff ones.
+TEST(Identify, RowsAreKeptForOthersWithinABudgetOfAllRecordings) {
+  SyntheticOptions record_options;
+  record_options.duration = 1;
+  const Synthetic made = record(rod_in_space(0.0039), record_options);
+  const Model model = rod_in_space(0.01);
+  const Parameters parameters = free_parameters(model, kMoment);
+  const auto make = [&](double compliance) {
+    return Problem(model, parameters.shared_mechanism(), made.run, {compliance, compliance, 0.02}, Weights{});
+  };
+  const std::size_t numbers = make(1e-8).row_numbers(1);
+  const auto lends = [&](const SolverOptions& options) {
+    std::vector<Problem> problems;
+    std::vector<std::vector<double>> poses;
+    for (int i = 0; i < 2; ++i) problems.push_back(make(1e-8)), poses.push_back(made.poses);
+    VectorXd x = parameters.start();
+    const Result<SolverReport> done = solve(parameters, problems, x, poses, options);
+    EXPECT_TRUE(done.ok());
+    const MachinePoint machine = *parameters.at(x);
+    linear::Arrowhead arrow;
+    arrow.reset(problems[0].unknowns(), problems[0].knots(), parameters.size());
+    int lent = 0;
+    for (int i = 0; i < 2; ++i) {
+      Problem soft = make(1e-1);
+      soft.expect_as(problems[i]);
+      EXPECT_TRUE(std::isfinite(soft.linearize(machine, poses[i], arrow)));
+      const double stiff = problems[i].impulse_cost();
+      lent += std::abs(soft.impulse_cost() - stiff) < 1e-6 * stiff ? 1 : 0;
+    }
+    return lent;
+  };
+  SolverOptions options;
+  EXPECT_EQ(lends(options), 0) << "nobody wants them after they were measured";
+  options.lend = true;
+  EXPECT_EQ(lends(options), 2);
+  options.measure = false;
+  EXPECT_EQ(lends(options), 2);
+  options.most_kept = 2 * numbers;
+  EXPECT_EQ(lends(options), 2);
+  options.most_kept = 2 * numbers - 1;
+  EXPECT_EQ(lends(options), 0) << "each alone would not be too many";
+}
+
 TEST(Identify, NoDataMakesAnImpossibleSolid) {
   const Model model = rod_in_space(0.0039);
   SyntheticOptions short_run;

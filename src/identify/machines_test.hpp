@@ -97,15 +97,17 @@ class PlanarFile {
   int line_ = 0;
 };
 
-/// A rod that swings about A, its friction there, a sensor: of type encoder, or one on the rod.
-inline Model pendulum(const std::string& sensor = "encoder") {
+/// A rod that swings about A, its friction there, a sensor: of type encoder, or one on the rod; motors that turn it.
+inline Model pendulum(const std::string& sensor = "encoder", const std::vector<std::string>& motors = {"motor"}) {
   PlanarFile file;
   file.parameter("L", "0.5").parameter("m", "0.3");
   file.add(Section::points, {{"name", "A"}, {"x", "0"}, {"y", "0"}, {"fixed", "true"}});
   file.add(Section::points, {{"name", "P"}, {"x", "0"}, {"y", "-L"}});
   file.add(Section::planar_bodies, {{"name", "rod"}, {"points", "[A, P]"}, {"mass", "m"}});
   file.add(Section::relative_coordinates, {{"name", "theta"}, {"type", "absolute_angle"}, {"points", "[A, P]"}});
-  file.add(Section::motors, {{"name", "motor"}, {"coordinate", "theta"}, {"gain", "0.2"}});
+  for (const std::string& motor : motors) {
+    file.add(Section::motors, {{"name", motor}, {"coordinate", "theta"}, {"gain", "0.2"}});
+  }
   file.add(Section::joint_friction, {{"joint", "A"}, {"viscous", "0.001"}, {"dry", "0.002"}});
   const bool encoder = sensor == "encoder";
   file.add(Section::sensors, {{"name", sensor},

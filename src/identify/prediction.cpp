@@ -136,16 +136,20 @@ struct Predictor::Implementation {
     v /= step_before(k);
   }
 
-  /// What controllers command about the beginning of a step at time t, of length in.h. What is read later than that is
-  /// told by the velocity so far.
-  void command(double t, step::StepInput& in) {
+  /// What controllers command about the beginning of a step at time t, of length in.h, beside what else drives their
+  /// freedoms there, that is about `knot`. What is read later than that is told by the velocity so far.
+  void command(double t, int knot, step::StepInput& in) {
     const auto read = [&](int sensor, int row, double at) {
       return expected.read(q.data(), before.data(), before.data(), in.h, (at - t) / in.h, sensor)[row];
     };
-    for (ControlLoop& loop : loops) {
-      const ControlRecord& record = loop.record();
-      (record.control ? in.control : in.torque)[record.freedom] = loop.mean(t - 0.5 * in.h, t + 0.5 * in.h, read);
+    const auto place = [&](const ControlRecord& record) -> double& {
+      return (record.control ? in.control : in.torque)[record.freedom];
+    };
+    for (const ControlLoop& loop : loops) {
+      const std::vector<double>& rest = loop.record().rest;
+      place(loop.record()) = rest.empty() ? 0 : rest[knot];
     }
+    for (ControlLoop& loop : loops) place(loop.record()) += loop.mean(t - 0.5 * in.h, t + 0.5 * in.h, read);
   }
 
   /// What controllers read in a step that was computed.
@@ -173,7 +177,7 @@ struct Predictor::Implementation {
       // what the motion does next is not known: what the machine would do is
       if (ahead) {
         input = run.input[k];
-        command(run.times[k], input);
+        command(run.times[k], k, input);
         ahead = stepper.advance(q.data(), before.data(), input, grips.data(), after.data());
       }
     } else {
@@ -194,17 +198,18 @@ struct Predictor::Implementation {
     input.h = run.step(k) / n;
     const VectorXd aim = input.target;
     if (target.size() != aim.size()) target = aim;
-    int reading = first_reading[k];
+    int reading = first_reading[k], knot = k;  // about which inputs are
     for (int sub = 0; sub < n; ++sub) {
       // forces are means about knots: from the middle on they are those of the next
       if (sub > 0 && 2 * sub >= n && 2 * (sub - 1) < n) {
-        input = run.input[std::min(k + 1, steps() - 1)];
+        knot = std::min(k + 1, steps() - 1);
+        input = run.input[knot];
         input.h = run.step(k) / n;
       }
       input.reference = reference;
       if (aim.size() > 0) input.target = target + (sub + 1.0) / n * (aim - target);
       const double t = run.times[k] + sub * input.h;
-      command(t, input);
+      command(t, knot, input);
       // speeds go on changing as they did
       if (moved) guess = 2 * before - earlier;
       if (!stepper.advance(q.data(), before.data(), input, grips.data(), after.data(), guess.data())) return false;

@@ -210,7 +210,11 @@ std::size_t Problem::row_numbers(int parameters) const {
 
 void Problem::keep_rows(bool keep) {
   implementation_->keep = keep;
-  implementation_->kept.clear();
+  if (keep) {
+    implementation_->kept.clear();
+  } else {
+    implementation_->kept = {};  // its memory, too
+  }
 }
 
 void Problem::remember() {

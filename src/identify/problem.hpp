@@ -45,7 +45,8 @@ class Problem {
   double cost(const MachinePoint& machine, const std::vector<double>& poses);
   /// The same up to `most`; where it is more, some number above that: not all steps are looked at.
   double cost_up_to(double most, const MachinePoint& machine, const std::vector<double>& poses);
-  /// Whether linearize() keeps its rows: for measure(), which else finds them again, and for expect_as().
+  /// Whether linearize() keeps its rows: for measure(), which else finds them again, and for expect_as(). `false` frees
+  /// those that are kept.
   void keep_rows(bool keep);
   std::size_t row_numbers(int parameters) const;  ///< as many as kept rows take, or a few less
   /// The same, with the normal equations in `arrow`.

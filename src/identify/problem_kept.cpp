@@ -16,9 +16,11 @@ void Problem::expect_as(const Problem& other) {
 }
 
 bool Problem::Implementation::can_borrow(const std::vector<double>& poses) const {
-  return lender && !hard && !lender->hard && lender->kept.steps() == steps() && lender->kept_at == poses &&
-         lender->kept_numbers == numbers && lender->kept_directions == directions &&
-         lender->weight.length() == weight.length();
+  if (!lender || hard || lender->hard || lender->kept.steps() != steps()) return false;
+  const auto sized = [](const auto& a, const auto& b) { return a.rows() == b.rows() && a.cols() == b.cols(); };
+  return lender->kept.unknowns() == n && lender->kept.parameters() == p && sized(lender->kept_numbers, numbers) &&
+         sized(lender->kept_directions, directions) && lender->kept_at == poses && lender->kept_numbers == numbers &&
+         lender->kept_directions == directions && lender->weight.length() == weight.length();
 }
 
 /// √κ M (v⁺ − φ) and its slopes, from those with another κ.

@@ -253,6 +253,54 @@ TEST(Problem, RowsOfStepsAreTakenFromAProblemThatKeptThem) {
   compare(*parameters.at(x), made.poses);
 }
 
+/// They are seen to be taken where the problem that kept them is of other joints: impulses are its own then.
+TEST(Problem, RowsAreTakenOnlyFromTheSameMachineAtTheSamePoses) {
+  const Model model = furuta_with_all();
+  const Synthetic made = short_record(model, {0, 0.3, 0.75});
+  const auto parameters_of = [&](std::size_t count) {
+    std::vector<FreeParameter> free;
+    for (std::size_t i = 0; i < count; ++i) free.emplace_back().name = kFurutaFree[i];
+    return free_parameters(model, free);
+  };
+  const Parameters parameters = parameters_of(4), fewer = parameters_of(3), none = parameters_of(0);
+  const MachinePoint machine = *parameters.at(parameters.start());
+  std::vector<double> bent = made.poses;  // the motion misses the model, by how much depends on the joints
+  bent[bent.size() / 2] += 1e-3;
+  linear::Arrowhead arrow;
+  const auto problem = [&](double compliance, const Parameters& of) {
+    arrow.reset(2 * 6, made.run.knots() + 1, of.size());
+    return Problem(model, of.shared_mechanism(), made.run, {compliance, compliance, 0.02}, {100, {}, "none", 3});
+  };
+  const auto impulses = [&](Problem& of, const std::vector<double>& poses) {
+    EXPECT_TRUE(std::isfinite(of.linearize(machine, poses, arrow)));
+    return of.impulse_cost();
+  };
+  Problem keeper = problem(1e-2, parameters), own = problem(1e-6, parameters);
+  const double kept = impulses(keeper, bent), found = impulses(own, bent);
+  ASSERT_GT(std::abs(kept - found), 1e-3 * found);
+  const auto borrowed = [&](const std::vector<double>& poses) {
+    Problem borrower = problem(1e-6, parameters);
+    borrower.expect_as(keeper);
+    return impulses(borrower, poses);
+  };
+  EXPECT_NEAR(borrowed(bent), found, 1e-6 * found) << "none were kept";
+  keeper.keep_rows(true);
+  impulses(keeper, bent);
+  EXPECT_NEAR(borrowed(bent), kept, 1e-9 * kept);
+  // elsewhere, or where other parameters are free, they are its own
+  EXPECT_NEAR(borrowed(made.poses), impulses(own, made.poses), 1e-6 * found);
+  for (const Parameters* of : {&fewer, &none}) {
+    const MachinePoint other = *of->at(of->start());
+    Problem borrower = problem(1e-6, *of);
+    borrower.expect_as(keeper);
+    EXPECT_TRUE(std::isfinite(borrower.linearize(other, bent, arrow)));
+    EXPECT_NEAR(borrower.impulse_cost(), found, 1e-6 * found) << of->size();
+  }
+  arrow.reset(2 * 6, made.run.knots() + 1, parameters.size());
+  keeper.keep_rows(false);
+  EXPECT_NEAR(borrowed(bent), found, 1e-6 * found) << "they are freed";
+}
+
 TEST(Problem, CostsAreFollowedUpToALimit) {
   const Model model = furuta_with_all();
   const Synthetic made = short_record(model, {0});

@@ -238,8 +238,21 @@ class RunReader {
     if (steps > kMostSteps) return error({table.file, 0, 0}, "more than 1e8 steps: choose a longer step");
     for (int k = 0; k <= static_cast<int>(steps); ++k) run.times.push_back(first + k * options_.step);
     place(run);
+    check_inputs(table, run);
     run.input = inputs_.over(table, run.times, options_.held);
-    for (const ControlLaw& law : options_.controllers) run.control.push_back(control_record(law, table));
+    std::vector<std::string> commands;
+    for (const ControlLaw& law : options_.controllers) {
+      run.control.push_back(control_record(law, table));
+      commands.push_back(law.command);
+    }
+    if (!commands.empty()) {
+      const std::vector<step::StepInput> rest = inputs_.over(table, run.times, options_.held, commands);
+      for (ControlRecord& record : run.control) {
+        for (const step::StepInput& input : rest) {
+          record.rest.push_back((record.control ? input.control : input.torque)[record.freedom]);
+        }
+      }
+    }
     add_references(run);
     found_.runs.push_back(std::move(run));
   }
@@ -271,17 +284,49 @@ class RunReader {
     unwrap(run);
   }
 
-  /// Rows with a command are a controller's ticks.
+  /// Inputs are held beyond their first and last numbers: of a motor that is off before or after, that would be wrong.
+  void check_inputs(const Trajectory& table, const Run& run) {
+    constexpr double kMostSteps = 10, kMostIntervals = 2;
+    for (int s = 0; s < table.series(); ++s) {
+      if (!inputs_.takes(table.names()[s])) continue;
+      std::vector<int> rows;
+      for (int i = 0; i < table.samples(); ++i) {
+        if (!std::isnan(table.at(i, s))) rows.push_back(i);
+      }
+      const Location where{table.file, table.header_line,
+                           s < static_cast<int>(table.columns.size()) ? table.columns[s] : 0};
+      const auto warn = [&](std::string text) {
+        found_.warnings.push_back({Severity::warning, where, std::move(text)});
+      };
+      if (rows.empty()) {
+        warn(fmt::format("column {} has no number: it counts as 0", quote(table.names()[s])));
+        continue;
+      }
+      const auto t = [&](std::size_t i) { return table.times()[rows[i]]; };
+      const std::size_t last = rows.size() - 1;
+      const double usual = last > 0 ? (t(last) - t(0)) / static_cast<double>(last) : 0;
+      const double most = std::max(kMostSteps * options_.step, kMostIntervals * usual);
+      const auto held = [&](const char* side, std::size_t i) {
+        warn(fmt::format("column {} has no number {} t = {:g} s: {:g} is taken there; write 0 where nothing drives it",
+                         quote(table.names()[s]), side, t(i), table.at(rows[i], s)));
+      };
+      if (t(0) - run.times.front() > most && table.at(rows[0], s) != 0) held("before", 0);
+      if (!options_.held && run.times.back() - t(last) > most && table.at(rows[last], s) != 0) held("after", last);
+    }
+  }
+
+  /// Rows with a command are a controller's ticks: those of the time that is used, and as many before it as the first of
+  /// them looks back to.
   ControlRecord control_record(const ControlLaw& law, const Trajectory& table) {
     ControlRecord record;
     const RunInputs::Motor motor = *inputs_.motor(law.command);
     record.freedom = motor.freedom, record.control = motor.control;
     const int command = table.find(law.command);
-    std::vector<int> rows;
+    std::vector<int> rows, earlier;
     for (int i = 0; i < table.samples(); ++i) {
       const double t = table.times()[i];
-      if (std::isnan(table.at(i, command)) || t < options_.from || t > options_.to) continue;
-      rows.push_back(i), record.t.push_back(t);
+      if (std::isnan(table.at(i, command)) || t > options_.to) continue;
+      (t < options_.from ? earlier : rows).push_back(i);
     }
     const auto no_number = [&](const std::string& column) {
       error({table.file, table.header_line, 0},
@@ -292,6 +337,9 @@ class RunReader {
       no_number(law.command);
       return record;
     }
+    record.before = std::min(static_cast<int>(earlier.size()), law.order + 1);
+    rows.insert(rows.begin(), earlier.end() - record.before, earlier.end());
+    for (const int i : rows) record.t.push_back(table.times()[i]);
     const auto values = [&](const std::string& column, double turn) {
       std::vector<double> all(rows.size(), 0.0);
       if (column.empty()) return all;

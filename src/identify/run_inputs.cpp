@@ -104,14 +104,15 @@ double& RunInputs::place(step::StepInput& input, const Channel& channel) {
   }
 }
 
-std::vector<step::StepInput> RunInputs::over(const Trajectory& table, const std::vector<double>& times,
-                                             bool held) const {
+std::vector<step::StepInput> RunInputs::over(const Trajectory& table, const std::vector<double>& times, bool held,
+                                             const std::vector<std::string>& without) const {
   const std::size_t steps = times.size() - 1;
   std::vector<double> middles = {1.5 * times[0] - 0.5 * times[1]};
   for (std::size_t k = 0; k < steps; ++k) middles.push_back(0.5 * (times[k] + times[k + 1]));
   std::vector<step::StepInput> inputs(steps, step::StepInput(mechanism_, 0));
   for (std::size_t k = 0; k < steps; ++k) inputs[k].h = times[k + 1] - times[k];
   for (const Channel& channel : channels_) {
+    if (std::find(without.begin(), without.end(), channel.column) != without.end()) continue;
     const int column = table.find(channel.column);
     if (column >= 0) {
       const std::vector<double> means = means_over(table.times(), table.column(column), middles, held);

@@ -24,8 +24,10 @@ class RunInputs {
   std::optional<Motor> motor(const std::string& column) const;
   /// Of the steps between `times`. A step's velocity is its mean, so that forces at a knot lead from the middle of the
   /// step before to the middle of the one after: their means over that time. `held`: columns keep each value until the
-  /// next, as commands of a digital controller do; else they are joined by straight lines.
-  std::vector<step::StepInput> over(const Trajectory& table, const std::vector<double>& times, bool held = false) const;
+  /// next, as commands of a digital controller do; else they are joined by straight lines. `without`: columns that
+  /// count as zero.
+  std::vector<step::StepInput> over(const Trajectory& table, const std::vector<double>& times, bool held = false,
+                                    const std::vector<std::string>& without = {}) const;
 
  private:
   /// One number of a StepInput.

@@ -135,6 +135,74 @@ TEST(ReadRuns, MeansOfStairs) {
   EXPECT_NEAR(means[2], 2, 1e-15);
 }
 
+/// Before their first number and after their last one inputs are taken to stay.
+TEST(ReadRuns, InputsThatBeginLateOrEndEarlyAreToldOf) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const auto warnings = [&](double from, double to, double value, bool held = false) {
+    RunOptions options;
+    options.held = held;
+    const Result<Recordings> runs =
+        read(pendulum(),
+             table({"encoder.q", "motor.tau"}, even(0.01, 101),
+                   [&](int s, double t) { return s == 0 ? 0 : t > from - 1e-9 && t < to + 1e-9 ? value : kNone; }),
+             options);
+    std::string all;
+    EXPECT_TRUE(runs.ok());
+    for (const Diagnostic& warning : runs->warnings) all += to_string(warning) + "\n";
+    return all;
+  };
+  EXPECT_EQ(warnings(0, 1, 3), "");
+  EXPECT_EQ(warnings(0.05, 0.95, 3), "");
+  EXPECT_EQ(warnings(0.5, 1, 3),
+            "log.csv:1:13: warning: column 'motor.tau' has no number before t = 0.5 s: 3 is taken there; write 0 where "
+            "nothing drives it\n");
+  EXPECT_EQ(warnings(0, 0.7, 3),
+            "log.csv:1:13: warning: column 'motor.tau' has no number after t = 0.7 s: 3 is taken there; write 0 where "
+            "nothing drives it\n");
+  EXPECT_EQ(warnings(0, 0.7, 3, true), "") << "a command stands until the next";
+  EXPECT_EQ(warnings(0.5, 0.7, 0), "");
+  EXPECT_EQ(warnings(2, 3, 3), "log.csv:1:13: warning: column 'motor.tau' has no number: it counts as 0\n");
+}
+
+TEST(ReadRuns, ControllersKnowTheTicksBeforeTheirTime) {
+  RunOptions options;
+  options.from = 0.5, options.to = 0.9;
+  options.controllers.resize(1);
+  options.controllers[0].command = "motor.tau";
+  options.controllers[0].terms = {{"encoder.q", ""}};
+  for (const int order : {0, 1, 3}) {
+    options.controllers[0].order = order;
+    const Result<Recordings> runs = read(
+        pendulum(), table({"encoder.q", "motor.tau"}, even(0.01, 101), [](int s, double t) { return s + t; }), options);
+    ASSERT_TRUE(runs.ok()) << runs.failure().to_string();
+    const ControlRecord& record = runs->runs[0].control[0];
+    EXPECT_EQ(record.before, order + 1);
+    ASSERT_EQ(record.t.size(), 41u + order + 1);
+    EXPECT_NEAR(record.t[order + 1], 0.5, 1e-12);
+    EXPECT_NEAR(record.u[0], 1.5 - 0.01 * (order + 1), 1e-12);
+    ASSERT_EQ(record.rest.size(), runs->runs[0].input.size());
+    EXPECT_EQ(record.rest[3], 0);
+  }
+}
+
+/// Two motors on one joint: what the controller of one does not command drives it all the same.
+TEST(ReadRuns, ControllersLeaveOtherMotorsOnTheirJoint) {
+  const Model model = pendulum("encoder", {"motor", "second"});
+  RunOptions options;
+  options.controllers.resize(1);
+  options.controllers[0].command = "motor.tau";
+  options.controllers[0].terms = {{"encoder.q", ""}};
+  const Result<Recordings> runs =
+      read(model,
+           table({"encoder.q", "motor.tau", "second.tau"}, even(0.01, 101), [](int s, double) { return 1.0 * s; }),
+           options);
+  ASSERT_TRUE(runs.ok()) << runs.failure().to_string();
+  for (std::size_t k = 0; k < runs->runs[0].input.size(); ++k) {
+    EXPECT_NEAR(runs->runs[0].input[k].torque[0], 3, 1e-12);
+    EXPECT_NEAR(runs->runs[0].control[0].rest[k], 2, 1e-12);
+  }
+}
+
 TEST(ReadRuns, FaultsAreToldWithTheirPlace) {
   const auto zero = [](int, double) { return 0.0; };
   EXPECT_EQ(

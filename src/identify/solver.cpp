@@ -47,7 +47,7 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   for (std::size_t r = 0; r < problems_.size(); ++r) problems_[r].follow(machine_, poses_[r]);
   std::size_t numbers = 0;
   for (const Problem& problem : problems_) numbers += problem.row_numbers(parameters_.size());
-  const bool keep = numbers <= kMostKept;
+  const bool keep = (options_.measure || options_.lend) && numbers <= options_.most_kept;
   for (Problem& problem : problems_) problem.keep_rows(keep);
   cost_ = linearize(machine_, x_, poses_);
   if (!std::isfinite(cost_)) return no_start();
@@ -69,7 +69,11 @@ Result<SolverReport> Solver::run(Eigen::VectorXd& x, std::vector<std::vector<dou
   report_.at_bound = at_bound_;
   x = x_;
   poses = poses_;
-  if (!measure()) return Failure::no_answer("the motion cannot be told from the readings: " + undetermined_);
+  const bool measured = measure();
+  for (Problem& problem : problems_) {
+    if (!options_.lend) problem.keep_rows(false);
+  }
+  if (!measured) return Failure::no_answer("the motion cannot be told from the readings: " + undetermined_);
   return std::move(report_);
 }
 

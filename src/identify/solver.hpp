@@ -15,6 +15,8 @@ struct SolverOptions {
   double tolerance = 1e-6;        ///< parameters move less than this (of their standard deviations' order, or relative)
   bool measure = true;            ///< information and scatter at the answer are wanted
   bool absorbed = false;          ///< Problem::absorbed() too
+  bool lend = false;              ///< the problems keep the rows of the answer, for Problem::expect_as() of others
+  std::size_t most_kept = 30000000;  ///< numbers of rows that all problems together may keep; beyond that: none
   std::vector<bool> frozen = {};  ///< coordinates that stay as they are; empty: none
   bool blind = false;             ///< steps are taken without looking at what they bring: for how an answer would move
   SolverMemory* memory = nullptr;

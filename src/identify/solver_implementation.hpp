@@ -20,7 +20,6 @@ inline constexpr double kNothing = 1e-26;                   // of the first cost
 inline constexpr double kRidge = 1e-2;                      // of the residuals' variance
 inline constexpr double kMargin = 1e-6;                     // to bounds, at the start
 inline constexpr double kSameStep = 1e-3;                   // a share of a step
-inline constexpr std::size_t kMostKept = 30000000;          // numbers of rows of all problems
 inline constexpr int kMostHalvings = 30, kMostShorter = 3, kFewShorter = 1;
 
 /// Levenberg-Marquardt, as 002's algorithm 1 corrected:

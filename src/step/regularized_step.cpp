@@ -13,19 +13,6 @@ using maximal::Joint;
 using maximal::Mechanism;
 using maximal::Row;
 
-namespace {
-
-/// g alone, of hinges, balls and welds: constraint_rows() without the rows.
-void find_values(const Joint& joint, const maximal::JointPlace<double>& place, double* g) {
-  Eigen::Map<Eigen::Vector3d>{g} = place.M.p - place.F.p;
-  if (joint.rows < 5) return;
-  const auto x = place.F.R.col(0), y = place.F.R.col(1), z_M = place.M.R.col(2);
-  g[3] = x.dot(z_M), g[4] = y.dot(z_M);
-  if (joint.rows == 6) g[5] = y.dot(place.M.R.col(0));
-}
-
-}  // namespace
-
 StepInput::StepInput(const Mechanism& mechanism, double step)
     : h(step), force(mechanism.loads().size(), Eigen::Vector3d::Zero()), moment(force) {
   const auto freedoms = static_cast<Eigen::Index>(mechanism.freedoms().size());
@@ -279,7 +266,7 @@ void RegularizedStep::find_end() {
                                             numbers_.data() + joint.numbers);
     end_frames_[j] = {place.F, place.M};
     if (maximal::JointSlopes::known(joint.type)) {
-      find_values(joint, place, end_.data() + joint.row);
+      maximal::constraint_values(joint, place.F, place.M, end_.data() + joint.row);
       continue;
     }
     maximal::constraint_rows(joint, maximal::RowMaker<double>(place.F, place.M), found);

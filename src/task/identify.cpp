@@ -46,7 +46,7 @@ class Identification {
   std::optional<Failure> know();
   Failure misfit_failure() const;
   std::optional<Failure> extrapolate(const maximal::Mechanism& mechanism);
-  void find_bias(const maximal::Mechanism& mechanism);
+  std::optional<Failure> find_bias(const maximal::Mechanism& mechanism);
   void summarize_fit();
   Progress progress(double begin, double end) const { return part_of(options_.progress, begin, end); }
 
@@ -162,6 +162,7 @@ std::optional<Failure> Identification::extrapolate(const maximal::Mechanism& mec
   Result<FitData> fine =
       read_data(fit_->parameters.model(), mechanism, recordings_, held_out_, options_, data_.options.step / 2);
   if (!fine) return fine.failure();
+  fit_->free_rows();
   Result<Fit> found = fit(fine->model, fit_->parameters, fine->runs, fine->options, weights_, options_,
                           {fit_->x, nullptr}, progress(0.7, 0.85));
   if (!found) return found.failure();
@@ -180,7 +181,10 @@ std::optional<Failure> Identification::extrapolate(const maximal::Mechanism& mec
   coarse_ = coarse;
   half_ = half;
   data_ = *std::move(fine);
+  const identify::SolverReport before = std::move(fit_->report);
   fit_.emplace(*std::move(found));
+  continue_search(before, fit_->report);
+  if (fit_->x != x) fit_->report.path.push_back(x);
   fit_->x = x;
   fit_->machine = *std::move(there);
   // an answer without bias of the step is replayed with small ones
@@ -192,11 +196,11 @@ std::optional<Failure> Identification::extrapolate(const maximal::Mechanism& mec
 /// itself is
 ///
 ///     χ(h) − χ(0) ≈ (χ(2h) − χ(h))/3
-void Identification::find_bias(const maximal::Mechanism& mechanism) {
-  if (options_.richardson || weights_.hard || fit_->parameters.size() == 0) return;
+std::optional<Failure> Identification::find_bias(const maximal::Mechanism& mechanism) {
+  if (options_.richardson || weights_.hard || fit_->parameters.size() == 0) return {};
   const Result<FitData> coarse =
       read_data(fit_->parameters.model(), mechanism, recordings_, {}, options_, 2 * data_.options.step);
-  if (!coarse || coarse->runs.size() != fit_->runs.size()) return;
+  if (!coarse || coarse->runs.size() != fit_->runs.size()) return {};
   const int stored = mechanism.stored(), bodies = stored / 7;
   std::vector<identify::Problem> problems;
   std::vector<std::vector<double>> poses;
@@ -207,7 +211,7 @@ void Identification::find_bias(const maximal::Mechanism& mechanism) {
                   [](const identify::Reading& reading) { return std::abs(reading.fraction - 0.5) < 1e-6; });
     const std::vector<double>& fine = fit_->poses[r];
     std::vector<double> all(static_cast<std::size_t>(stored) * (run.knots() + 1));
-    if (2 * run.knots() - 1 > fit_->runs[r].knots()) return;
+    if (2 * run.knots() - 1 > fit_->runs[r].knots()) return {};
     for (int k = 0; k < run.knots(); ++k) {
       std::copy_n(fine.data() + (2 * k + 1) * stored, stored, all.data() + (k + 1) * stored);
     }
@@ -223,9 +227,12 @@ void Identification::find_bias(const maximal::Mechanism& mechanism) {
   once.measure = false;
   once.blind = true;
   once.memory = fit_->memory.get();
+  once.progress = progress(0.7, 0.85);
   Eigen::VectorXd x = fit_->x;
   const auto report = identify::solve(fit_->parameters, problems, x, poses, once);
+  if (!report && report.failure().kind == Failure::Kind::interrupted) return report.failure();
   if (report && report->converged) bias_ = (x - fit_->x) / 3;
+  return {};
 }
 
 void Identification::summarize_fit() {
@@ -276,7 +283,7 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   misfit_ = worst_misfit(*fit_, data_.model.sensors, said_, options_);
   if (const auto failure = extrapolate(**mechanism)) return *failure;
   summarize_fit();
-  find_bias(**mechanism);
+  if (const auto failure = find_bias(**mechanism)) return *failure;
   if (const auto failure = know()) return *failure;
   if (result_.summary.richardson) add_steps(fit_->parameters, coarse_, half_, result_.summary);
   if (const auto failure =

@@ -103,8 +103,10 @@ struct IdentifySummary {
   std::vector<Check> checks;                      ///< recordings that were fitted, then those held out
   std::vector<identify::ControlLaw> controllers;  ///< with their gains
   std::vector<Comparison> comparisons;
-  std::vector<double> costs;   ///< per iteration; of the last stage, where κ was reached in several
-  std::vector<Settings> path;  ///< per iteration, of all stages: what is free, by the names of --set
+  /// Per iteration that made them smaller, of the last search alone: those before it, where κ was reached or weights
+  /// were found in several, or a replay became longer, had other weights or other parts of the recordings.
+  std::vector<double> costs;
+  std::vector<Settings> path;  ///< per such iteration, of all searches: what is free, from the start to the answer
   std::string why_stopped, fit;
   bool converged = false, richardson = false;
   int iterations = 0, coordinates = 0, fitted_runs = 0;

@@ -50,7 +50,9 @@ std::optional<Failure> add_checks(Fit& fit, const FitData& data, const identify:
     if (progress && !progress(static_cast<double>(i + 1) / count)) return Failure::interrupted();
   }
   if (data.held_out.empty()) return {};
-  Result<Fit> motion = fit_motion(fit.machine.model, data.held_out, data.options, weights, options, {});
+  const double done = static_cast<double>(data.runs.size()) / count;
+  Result<Fit> motion =
+      fit_motion(fit.machine.model, data.held_out, data.options, weights, options, part_of(progress, done, done));
   if (!motion) return motion.failure();
   for (std::size_t i = 0; i < data.held_out.size(); ++i) {
     summary.checks.push_back(check_run(*motion, static_cast<int>(i), weights, options, substeps));

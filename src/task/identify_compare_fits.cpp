@@ -35,17 +35,18 @@ class Comparer {
     options_.horizons.clear();
   }
 
-  Result<Fit> fit_variant(const FrictionVariant& variant, const FitData& data, const FitStart* start) const {
+  Result<Fit> fit_variant(const FrictionVariant& variant, const FitData& data, const Progress& progress) const {
     const Result<identify::Parameters> parameters = identify::Parameters::make(variant.model, variant.free);
     if (!parameters) return parameters.failure();
     return fit(variant.model, *parameters, data.runs, data.options,
                weights_of(variant.model.sensors, data_.runs, options_), options_,
-               start ? *start : FitStart{parameters->start(), nullptr}, {});
+               {parameters->start(), nullptr, nullptr, false}, progress);
   }
 
   /// The fit and how well it foretells what was fitted; what is held out follows.
-  std::optional<Failure> compare(const FrictionVariant& variant, const FitData* cut, IdentifySummary::Comparison& row) {
-    Result<Fit> whole = fit_variant(variant, data_, nullptr);
+  std::optional<Failure> compare(const FrictionVariant& variant, const FitData* cut, const Progress& progress,
+                                 IdentifySummary::Comparison& row) {
+    Result<Fit> whole = fit_variant(variant, data_, part_of(progress, 0, cut ? 0.5 : 1));
     if (!whole) return whole.failure();
     row.converged = whole->report.converged;
     row.cost = whole->report.cost;
@@ -63,7 +64,7 @@ class Comparer {
     if (const auto failure = add_checks(*whole, fitted_only, weights, options_, 1, {}, found)) return *failure;
     row.replay = pooled(found.checks);
     if (!cut) return hold_out(*whole, data_, weights, row);
-    Result<Fit> half = fit_variant(variant, *cut, nullptr);
+    Result<Fit> half = fit_variant(variant, *cut, part_of(progress, 0.5, 1));
     if (!half) return half.failure();
     return hold_out(*half, *cut, weights, row);
   }
@@ -108,16 +109,16 @@ Result<FrictionComparison> compare_friction(const Model& model, const maximal::M
     IdentifySummary::Comparison& row = out.rows.emplace_back();
     row.name = name;
     row.parameters = static_cast<int>(variant->free.size());
-    if (const auto failure = comparer.compare(*variant, cut ? &*cut : nullptr, row)) {
+    const auto count = static_cast<double>(options.compare.size()), done = static_cast<double>(out.rows.size());
+    const Progress part = part_of(progress, (done - 1) / count, done / count);
+    if (const auto failure = comparer.compare(*variant, cut ? &*cut : nullptr, part, row)) {
       if (failure->kind == Failure::Kind::interrupted || failure->kind == Failure::Kind::internal) return *failure;
       row.failure = failure->diagnostics.empty() ? "no answer" : failure->diagnostics.front().message;
     } else if (row.bic < best) {
       best = row.bic;
       out.best = *std::move(variant);
     }
-    if (progress && !progress(static_cast<double>(out.rows.size()) / static_cast<double>(options.compare.size()))) {
-      return Failure::interrupted();
-    }
+    if (progress && !progress(done / count)) return Failure::interrupted();
   }
   return out;
 }

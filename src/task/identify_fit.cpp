@@ -29,18 +29,14 @@ std::vector<double> stages(double large) {
   return shares;
 }
 
-/// Leaves the problems as they are at an answer.
+/// Leaves the problems as they are at an answer; rows that they kept are of another search.
 void evaluate(const identify::Parameters& parameters, std::vector<identify::Problem>& problems,
               const Eigen::VectorXd& x, const std::vector<std::vector<double>>& poses) {
   const Result<identify::MachinePoint> machine = parameters.at(x, false);
-  for (std::size_t r = 0; machine && r < problems.size(); ++r) problems[r].cost(*machine, poses[r]);
-}
-
-/// The way of one search continues that of another, which ended where it began.
-void continue_path(const identify::SolverReport& before, identify::SolverReport& after) {
-  std::vector<Eigen::VectorXd> path = before.path;
-  path.insert(path.end(), after.path.begin() + (path.empty() || after.path.empty() ? 0 : 1), after.path.end());
-  after.path = std::move(path);
+  for (std::size_t r = 0; machine && r < problems.size(); ++r) {
+    problems[r].keep_rows(false);
+    problems[r].cost(*machine, poses[r]);
+  }
 }
 
 Result<identify::SolverReport> solve_in_stages(const identify::Parameters& parameters,
@@ -48,26 +44,21 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
                                                std::vector<std::vector<double>>& poses, double large,
                                                const IdentifyOptions& options,
                                                const std::function<void(double share)>& make,
-                                               const std::vector<bool>& frozen, identify::SolverMemory& memory,
-                                               const Progress& progress) {
+                                               const identify::SolverOptions& common, const Progress& progress) {
   identify::SolverReport report;
   const std::vector<double> shares = stages(large);
   const double count = static_cast<double>(shares.size());
   for (std::size_t stage = 0; stage < shares.size(); ++stage) {
     make(shares[stage]);
-    identify::SolverOptions solver;
-    solver.memory = &memory;
-    solver.frozen = frozen;
-    solver.most_iterations = options.iterations;
+    identify::SolverOptions solver = common;
     const bool last = stage + 1 == shares.size();
+    solver.lend = last && common.lend;
     solver.measure = last && !options.reestimate;
     solver.absorbed = last && options.reestimate;
     solver.progress = part_of(progress, static_cast<double>(stage) / count, static_cast<double>(stage + 1) / count);
     Result<identify::SolverReport> one = identify::solve(parameters, problems, x, poses, solver);
     if (!one) return one.failure();
-    one->iterations += report.iterations;
-    one->seconds += report.seconds;
-    continue_path(report, *one);
+    continue_search(report, *one);
     report = *std::move(one);
   }
   return report;
@@ -78,16 +69,13 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
 /// out of there. As long as that makes the residuals smaller; short searches went straight and are left alone.
 std::optional<Failure> search_again(const identify::Parameters& parameters, std::vector<identify::Problem>& problems,
                                     const std::vector<std::vector<double>>& first_poses, const IdentifyOptions& options,
-                                    const std::vector<bool>& frozen, Eigen::VectorXd& x,
+                                    const identify::SolverOptions& common, Eigen::VectorXd& x,
                                     std::vector<std::vector<double>>& poses, identify::SolverReport& report,
-                                    identify::SolverMemory& memory, const Progress& progress) {
+                                    const Progress& progress) {
   constexpr int kLong = 12, kMostTimes = 3;
   constexpr double kBetter = 0.99;  // of the cost: friction that comes and goes makes smaller differences
   if (parameters.size() == 0 || report.iterations <= kLong) return {};
-  identify::SolverOptions solver;
-  solver.memory = &memory;
-  solver.frozen = frozen;
-  solver.most_iterations = options.iterations;
+  identify::SolverOptions solver = common;
   solver.measure = !options.reestimate;
   solver.absorbed = options.reestimate;
   solver.progress = progress;
@@ -98,12 +86,13 @@ std::optional<Failure> search_again(const identify::Parameters& parameters, std:
     Result<identify::SolverReport> one = identify::solve(parameters, problems, other, motion, solver);
     if (!one && one.failure().kind == Failure::Kind::interrupted) return one.failure();
     better = one && one->cost < kBetter * report.cost;
-    const int iterations = report.iterations + (one ? one->iterations : 0);
-    const double seconds = report.seconds + (one ? one->seconds : 0);
-    if (better) continue_path(report, *one);
-    if (better) report = *std::move(one), x = std::move(other), poses = std::move(motion);
-    report.iterations = iterations;
-    report.seconds = seconds;
+    if (better) {
+      continue_search(report, *one);
+      report = *std::move(one), x = std::move(other), poses = std::move(motion);
+    } else if (one) {
+      report.iterations += one->iterations;
+      report.seconds += one->seconds;
+    }
   }
   if (!better) evaluate(parameters, problems, x, poses);
   return {};
@@ -115,8 +104,7 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
                                             const std::vector<identify::Run>& runs, const identify::Weights& weights,
                                             const IdentifyOptions& options, std::vector<identify::Problem>& problems,
                                             Eigen::VectorXd& x, std::vector<std::vector<double>>& poses,
-                                            const std::vector<bool>& frozen, identify::SolverMemory& memory,
-                                            const Progress& progress) {
+                                            const identify::SolverOptions& common, const Progress& progress) {
   constexpr int kParts = 16, kLeastSteps = 50;
   const std::size_t stored = static_cast<std::size_t>(parameters.mechanism().stored());
   identify::SolverReport report;
@@ -131,10 +119,7 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
                             regularization_of(options), weights);
       some.emplace_back(poses[r].begin(), poses[r].begin() + static_cast<std::ptrdiff_t>((steps + 2) * stored));
     }
-    identify::SolverOptions solver;
-    solver.memory = &memory;
-    solver.frozen = frozen;
-    solver.most_iterations = options.iterations;
+    identify::SolverOptions solver = common;
     solver.measure = part == 1 && !options.reestimate;
     const double end = begin + 0.5 / part;
     solver.progress = part_of(progress, begin, end);
@@ -148,8 +133,7 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
     }
     if (!one) return one.failure();
     for (std::size_t r = 0; r < runs.size(); ++r) std::copy(some[r].begin(), some[r].end(), poses[r].begin());
-    one->iterations += report.iterations;
-    one->seconds += report.seconds;
+    continue_search(report, *one);
     report = *std::move(one);
   }
   return report;
@@ -160,20 +144,20 @@ Result<identify::SolverReport> solve_replay(const Model& model, const identify::
 std::optional<Failure> free_stribeck(const identify::Parameters& parameters, const std::vector<identify::Run>& runs,
                                      const IdentifyOptions& options, std::vector<identify::Problem>& problems,
                                      Eigen::VectorXd& x, std::vector<std::vector<double>>& poses,
-                                     identify::SolverReport& report, identify::SolverMemory& memory,
+                                     identify::SolverReport& report, const identify::SolverOptions& common,
                                      const Progress& progress) {
   const Result<identify::MachinePoint> machine = parameters.at(x, false);
   if (!machine) return machine.failure();
   std::vector<Eigen::VectorXd> starts = stribeck_starts(parameters, x, *machine, runs, poses);
   starts.push_back(x);
   const std::vector<std::vector<double>> from = poses;
+  const identify::SolverReport before = report;
   int iterations = report.iterations;
   double seconds = report.seconds;
   std::size_t best = starts.size();
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    identify::SolverOptions solver;
-    solver.memory = &memory;
-    solver.most_iterations = options.iterations;
+    identify::SolverOptions solver = common;
+    solver.frozen.clear();
     solver.measure = !options.reestimate;
     solver.progress = part_of(progress, static_cast<double>(i) / static_cast<double>(starts.size()),
                               static_cast<double>(i + 1) / static_cast<double>(starts.size()));
@@ -184,6 +168,7 @@ std::optional<Failure> free_stribeck(const identify::Parameters& parameters, con
     iterations += one->iterations;
     seconds += one->seconds;
     if (best < starts.size() && !(one->cost < report.cost)) continue;
+    continue_search(before, *one);
     best = i, x = starts[i], poses = std::move(motion), report = *std::move(one);
   }
   report.iterations = iterations;
@@ -200,6 +185,15 @@ void warn(const std::vector<Diagnostic>& found, std::vector<std::string>& warnin
 }
 
 }  // namespace
+
+void continue_search(const identify::SolverReport& before, identify::SolverReport& after) {
+  std::vector<Eigen::VectorXd> path = before.path;
+  const bool same = !path.empty() && !after.path.empty() && path.back() == after.path.front();
+  path.insert(path.end(), after.path.begin() + (same ? 1 : 0), after.path.end());
+  after.path = std::move(path);
+  after.iterations += before.iterations;
+  after.seconds += before.seconds;
+}
 
 identify::Run beginning_of(const identify::Run& run, int steps) {
   identify::Run part = run;
@@ -311,6 +305,10 @@ long Fit::reading_rows() const {
   return static_cast<long>(total(problems, [](const identify::Problem& p) { return p.reading_rows(); }));
 }
 
+void Fit::free_rows() {
+  for (identify::Problem& problem : problems) problem.keep_rows(false);
+}
+
 Result<Fit> fit(const Model& model, const identify::Parameters& parameters, const std::vector<identify::Run>& runs,
                 const identify::RunOptions& run_options, const identify::Weights& weights,
                 const IdentifyOptions& options, const FitStart& start, const Progress& progress) {
@@ -348,32 +346,34 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
                                  identify::natural_kappa(parameters.mechanism(), placed, poses, unit, weights.length);
   std::shared_ptr<identify::SolverMemory> memory =
       start.memory ? start.memory : std::make_shared<identify::SolverMemory>();
+  identify::SolverOptions common;
+  common.memory = memory.get();
+  common.most_iterations = options.iterations;
+  common.lend = start.lend && options.reestimate && !weights.hard && parameters.size() > 0;
   // The beginning of a recording, fast as it mostly is, tells little of Stribeck's friction, and leads it astray.
-  std::vector<bool> frozen;
+  std::vector<bool>& frozen = common.frozen;
   if (weights.hard) frozen = stribeck_coordinates(parameters);
   if (std::find(frozen.begin(), frozen.end(), true) == frozen.end()) frozen.clear();
   const double replayed = frozen.empty() ? 1 : kReplayed;
   const std::vector<std::vector<double>> first_poses = poses;
-  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make, frozen,
-                                                          *memory, part_of(progress, 0, weights.hard ? kStates : 1));
+  Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make, common,
+                                                          part_of(progress, 0, weights.hard ? kStates : 1));
   if (!report) return report.failure();
   const double done = weights.hard ? kStates : 1;
-  const auto broken = search_again(parameters, problems, first_poses, options, frozen, x, poses, *report, *memory,
+  const auto broken = search_again(parameters, problems, first_poses, options, common, x, poses, *report,
                                    part_of(progress, done, done));
   if (broken) return *broken;
   if (weights.hard) {
-    const int before = report->iterations;
-    const double seconds = report->seconds;
-    report = solve_replay(model, parameters, placed, weights, options, problems, x, poses, frozen, *memory,
+    const identify::SolverReport before = *std::move(report);
+    report = solve_replay(model, parameters, placed, weights, options, problems, x, poses, common,
                           part_of(progress, kStates, replayed));
     if (!report) return report.failure();
+    continue_search(before, *report);
     if (!frozen.empty()) {
-      const auto lost = free_stribeck(parameters, placed, options, problems, x, poses, *report, *memory,
+      const auto lost = free_stribeck(parameters, placed, options, problems, x, poses, *report, common,
                                       part_of(progress, replayed, 1));
       if (lost) return *lost;
     }
-    report->iterations += before;
-    report->seconds += seconds;
   }
   Result<identify::MachinePoint> machine = parameters.at(x);
   if (!machine) return machine.failure();

@@ -46,6 +46,8 @@ struct Fit {
   double impulse_cost() const;
   double reading_cost() const;
   long reading_rows() const;
+
+  void free_rows();  ///< that problems keep for others, which then find them themselves
 };
 
 /// Where a fit starts: parameters, and motions if they are known already. The motions of a first guess are those of
@@ -54,6 +56,7 @@ struct FitStart {
   Eigen::VectorXd x;
   const std::vector<std::vector<double>>* poses = nullptr;
   std::shared_ptr<identify::SolverMemory> memory = nullptr;  ///< of a fit before
+  bool lend = true;  ///< the problems keep their rows at the answer, for deviations with other weights
 };
 
 Result<Fit> fit(const Model& model, const identify::Parameters& parameters, const std::vector<identify::Run>& runs,
@@ -64,6 +67,10 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
 Result<Fit> fit_motion(const Model& model, const std::vector<identify::Run>& runs,
                        const identify::RunOptions& run_options, const identify::Weights& weights,
                        const IdentifyOptions& options, const Progress& progress);
+
+/// One search goes on where another ended, or near: iterations and path are those of both. Costs are of the last alone,
+/// as they are of its own weights and its own part of the recordings.
+void continue_search(const identify::SolverReport& before, identify::SolverReport& after);
 
 /// The first steps of a run, or all of it.
 identify::Run beginning_of(const identify::Run& run, int steps);

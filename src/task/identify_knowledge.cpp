@@ -18,8 +18,9 @@
 namespace kinegraph::task {
 namespace {
 
-/// Information and scatter on x with weights that the residuals themselves give.
-Result<identify::SolverReport> weighed_again(const Fit& fit, const FitData& data, const identify::Weights& weights,
+/// Information and scatter on x with weights that the residuals themselves give. Nobody takes rows from the fit after
+/// that.
+Result<identify::SolverReport> weighed_again(Fit& fit, const FitData& data, const identify::Weights& weights,
                                              const IdentifyOptions& options) {
   std::vector<identify::Problem> problems;
   problems.reserve(fit.runs.size());
@@ -33,7 +34,9 @@ Result<identify::SolverReport> weighed_again(const Fit& fit, const FitData& data
   identify::SolverOptions once;
   once.most_iterations = 0;
   once.memory = fit.memory.get();
-  return identify::solve(fit.parameters, problems, x, poses, once);
+  Result<identify::SolverReport> report = identify::solve(fit.parameters, problems, x, poses, once);
+  fit.free_rows();
+  return report;
 }
 
 identify::Evidence evidence_of(const Fit& fit, const identify::SolverReport& report, double variance) {

@@ -67,6 +67,15 @@ TEST(Identify, AReplayIsFittedOverAWholeRecording) {
   EXPECT_NEAR(found(replay->summary, "A.dry").value, 0.004, 4e-5);
   EXPECT_NEAR(found(replay->summary, "A.viscous").value, 0.004, 4e-5);
   EXPECT_NEAR(found(replay->summary, "rod.I0").value, 0.025, 5e-5);
+  // the way begins at the start, goes on where the motion was free, and ends at the answer
+  const std::vector<Settings>& path = replay->summary.path;
+  ASSERT_GT(path.size(), replay->summary.costs.size() + 1);
+  EXPECT_EQ(path.front().at("rod.I0"), 0.03);
+  EXPECT_EQ(path[1], states->summary.path[1]);
+  EXPECT_EQ(path.back(), replay->fitted);
+  EXPECT_EQ(replay->summary.costs.back(), replay->summary.cost);
+  EXPECT_EQ(replay->summary.costs.front(), replay->summary.first_cost);
+  for (std::size_t i = 1; i < path.size(); ++i) EXPECT_NE(path[i], path[i - 1]) << i;
 }
 
 TEST(Identify, ExtrapolatesTheStepsBias) {
@@ -81,6 +90,8 @@ TEST(Identify, ExtrapolatesTheStepsBias) {
   EXPECT_LT(std::abs(q.value - 0.01), 0.5 * coarse) << coarse;
   EXPECT_NEAR(q.value, (4 * q.at_half_step - q.at_step) / 3, 1e-9);
   EXPECT_NEAR(found(result->summary, "rod.I0").value, 0.025, 1e-4);
+  EXPECT_EQ(result->summary.path.front().at("rod.I0"), 0.03);
+  EXPECT_EQ(result->summary.path.back(), result->fitted);
 }
 
 /// With a step that is too long for the motion, the truth is still within what is told.
@@ -131,6 +142,31 @@ TEST(Identify, CtrlCIsHeededWhileItWeighs) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.failure().kind, Failure::Kind::interrupted);
   EXPECT_LT(last, 0.7) << "it was never weighed again";
+}
+
+/// The step's bias and motions of what is held out are searches of their own.
+TEST(Identify, CtrlCIsHeededAfterTheFit) {
+  const Trajectory log = record(with({{"A.viscous", 0.004}}), 6, 1e-3, pushes);
+  IdentifyOptions options = options_of({"A.viscous"});
+  options.validate_from = 4;
+  std::vector<double> shares;
+  options.progress = [&](double share) {
+    shares.push_back(share);
+    return true;
+  };
+  ASSERT_TRUE(identify(with({}), {log}, {}, options));
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  const auto calls = [&](double from, double to) {
+    return std::count_if(shares.begin(), shares.end(), [&](double share) { return share >= from && share < to; });
+  };
+  EXPECT_GE(calls(0.7, 0.85), 1) << "the bias";
+  EXPECT_GE(calls(0.924, 0.926), 2) << "what is held out, after the check of the one that is fitted";
+  for (const double stop : {0.7, 0.925}) {
+    options.progress = [stop](double share) { return share < stop; };
+    const auto stopped = identify(with({}), {log}, {}, options);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.failure().kind, Failure::Kind::interrupted);
+  }
 }
 
 TEST(Identify, AMachineAtRestTellsNothing) {

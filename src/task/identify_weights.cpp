@@ -58,13 +58,13 @@ Result<Fit> fit_and_weigh(const Model& model, const identify::Parameters& parame
     if (growth < kStays && growth > 1 / kStays) break;
     next.kappa = weights.kappa * std::clamp(std::pow(growth, kFurther), 1 / kMostGrowth, kMostGrowth);
     const double end = 0.5 * (done + 1);
+    found->free_rows();
     Result<Fit> again = fit(model, parameters, data.runs, data.options, next, options,
                             {found->x, &found->poses, found->memory}, part_of(progress, done, end));
     done = end;
     if (!again && again.failure().kind == Failure::Kind::interrupted) return again;
     if (!again || !again->report.converged) break;
-    again->report.iterations += found->report.iterations;
-    again->report.seconds += found->report.seconds;
+    continue_search(found->report, again->report);
     found = std::move(again);
     weights = next;
   }

@@ -214,6 +214,17 @@ int constraint_rows(const Joint& joint, const RowMaker<T>& make, WorldRow<T>* ro
   return n;
 }
 
+/// The values of constraint_rows() alone, of joints that JointSlopes::known(): balls have the first three, welds all.
+///
+///     g = (p_M − p_F,  x_F · z_M,  y_F · z_M,  y_F · x_M)                              (002, eq. F.1, of frames F and M)
+inline void constraint_values(const Joint& joint, const Frame<double>& F, const Frame<double>& M, double* g) {
+  Eigen::Map<Eigen::Vector3d>{g} = M.p - F.p;
+  if (joint.rows < 5) return;
+  const auto x = F.R.col(0), y = F.R.col(1), z_M = M.R.col(2);
+  g[3] = x.dot(z_M), g[4] = y.dot(z_M);
+  if (joint.rows == 6) g[5] = y.dot(M.R.col(0));
+}
+
 /// How many constraints a type of joint has.
 inline int constraint_count(JointType type) { return type == JointType::screw ? 5 : 6 - kinegraph::freedoms(type); }
 

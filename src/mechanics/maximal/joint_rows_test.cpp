@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
+#include <algorithm>
 #include <functional>
+#include <set>
 
+#include "kinegraph/mechanics/maximal/joint_slopes.hpp"
 #include "kinegraph/mechanics/maximal/mechanisms_test.hpp"
 
 namespace kinegraph::maximal::joint_rows_test {
@@ -73,6 +76,30 @@ TEST(JointRows, ConstraintsChangeAsTheySay) {
       }
     }
   });
+}
+
+/// The values that are written a second time, without their rows.
+TEST(JointRows, ValuesAloneAreThoseOfTheRows) {
+  std::set<JointType> known, tested;
+  for (int type = 0; type <= static_cast<int>(JointType::floating); ++type) {
+    if (JointSlopes::known(static_cast<JointType>(type))) known.insert(static_cast<JointType>(type));
+  }
+  for_all_joints([&](RandomMechanism& r, const Mechanism& m, const Joint& joint, const Vector& together) {
+    if (!JointSlopes::known(joint.type)) return;
+    tested.insert(joint.type);
+    const Vector q = moved(m, joint, together, shake(r, 12, 0.5));
+    const Rows rows(m, joint, q.data(), false);
+    const JointPlace<double> at = place<double>(m, joint, q.data());
+    double g[7];
+    std::fill(std::begin(g), std::end(g), 7.0);
+    constraint_values(joint, at.F, at.M, g);
+    for (int i = 0; i < rows.count; ++i) {
+      EXPECT_NEAR(g[i], rows.row[i].value, 1e-14) << i;
+      EXPECT_GT(std::abs(g[i]), 1e-6) << i << ": all are the same there";
+    }
+    for (int i = rows.count; i < 7; ++i) EXPECT_EQ(g[i], 7) << i;
+  });
+  EXPECT_EQ(tested, known);
 }
 
 /// Along motions that keep the joint together.
