@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -9,8 +11,23 @@
 #include "progress_bar.hpp"
 #include "verb.hpp"
 
+namespace {
+
+/// Where standard input, output or error is closed the next file opened would take its place: messages would go into a
+/// table. What takes it instead cannot be read or written either, and who tries is told.
+bool hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using kinegraph::Failure;
+  if (!hold_standard_streams()) return EXIT_FAILURE;  // nobody can be told
   try {
     kinegraph::cli::catch_signals();
     return kinegraph::cli::run_command(argc > 0 ? argv[0] : "kinegraph", {argv + (argc > 0 ? 1 : 0), argv + argc});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "kinegraph/base/checksum.hpp"
@@ -38,6 +39,20 @@ ReadingLog::ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigne
                        std::function<bool()> go_on)
     : observer_(std::move(observer)), count_(observer_->sensors(), 0), go_on_(std::move(go_on)) {
   for (int i = 0; i < observer_->sensors(); ++i) faults_.emplace_back(observer_->sensor(i), seed);
+}
+
+double ReadingLog::bytes(const std::vector<Sensor>& sensors, double time) {
+  std::map<std::pair<double, double>, double> rows;  // sensors of one rate and delay share them
+  double channels = 0, bytes = 0;
+  for (const Sensor& s : sensors) {
+    const auto own = static_cast<double>(s.channels.size());
+    const double readings = s.rate * time + 1;
+    bytes += readings * (sizeof(Reading) + sizeof(std::size_t) + own * sizeof(double));  // with their order
+    rows[{s.rate, s.delay}] = readings;
+    channels += own;
+  }
+  for (const auto& [rate_and_delay, count] : rows) bytes += count * (1 + channels) * sizeof(double);
+  return bytes;
 }
 
 double ReadingLog::due(int sensor) const {
@@ -141,15 +156,24 @@ Trajectory ReadingLog::table() const {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t i, std::size_t j) { return readings_[i].t < readings_[j].t; });
+  double last = -std::numeric_limits<double>::infinity();
+  const auto begins_row = [&](const Reading& reading) {
+    const bool begins = reading.t > last + kSameTime;
+    if (begins) last = reading.t;
+    return begins;
+  };
   Trajectory table(names);
+  table.reserve(static_cast<int>(
+      std::count_if(order.begin(), order.end(), [&](std::size_t i) { return begins_row(readings_[i]); })));
+  last = -std::numeric_limits<double>::infinity();
   double* row = nullptr;
   for (const std::size_t i : order) {
     const Reading& reading = readings_[i];
-    if (!row || reading.t > table.times().back() + kSameTime) {
+    if (begins_row(reading)) {
       row = table.append(reading.t);
       std::fill_n(row, names.size(), std::numeric_limits<double>::quiet_NaN());
     }
-    std::copy_n(values_.data() + reading.first, observer_->rows(reading.sensor), row + column[reading.sensor]);
+    std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>(reading.first), observer_->rows(reading.sensor), row + column[reading.sensor]);
   }
   return table;
 }

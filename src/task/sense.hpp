@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -36,6 +37,9 @@ class ReadingLog {
   /// `go_on` is asked now and then, for a step may have many readings: false, stopped() from there on.
   ReadingLog(std::shared_ptr<const sensor::Observer> observer, unsigned long seed, std::function<bool()> go_on = {});
 
+  /// How many bytes a log of a time and its table take, if no reading gets lost.
+  static double bytes(const std::vector<Sensor>& sensors, double time);
+
   const sensor::Observer& observer() const { return *observer_; }
   /// When a sensor reads next; and when any does.
   double due(int sensor) const;
@@ -59,8 +63,8 @@ class ReadingLog {
   std::shared_ptr<const sensor::Observer> observer_;
   std::vector<SensorFaults> faults_;
   std::vector<long> count_;  ///< samples taken, per sensor
-  std::vector<Reading> readings_;
-  std::vector<double> values_;
+  std::deque<Reading> readings_;  // not vectors, which take three times as much while they grow
+  std::deque<double> values_;
   std::function<bool()> go_on_;
   long lost_ = 0, asked_ = 0;
   bool stopped_ = false;

@@ -118,14 +118,17 @@ class DisturbedRun {
   SimulateResult result_;
 };
 
-/// Readings are kept until the motion ends.
+/// Readings are kept until the motion ends, when they become a table.
 Failure check_readings(const Model& model, const SimulateOptions& o) {
-  constexpr double kMost = 5e7;
+  constexpr double kMost = 1e9;
   Failure faults{Failure::Kind::bad_input, {}};
-  double count = 0;
-  for (const Sensor& s : model.sensors) count += s.rate * o.time;
-  check_rule(count <= kMost, "sensors", fmt::format("must have at most {:g} readings in all", kMost),
-             fmt::format("{:g} in {:g} s; lower a rate, or the time", count, o.time), faults);
+  const double bytes = ReadingLog::bytes(model.sensors, o.time);
+  if (bytes <= kMost) return faults;
+  faults.diagnostics.push_back({Severity::error,
+                                {},
+                                fmt::format("sensors: their readings must take at most {:g} GB of memory, take {:.3g} "
+                                            "GB in {:g} s; lower a rate, or the time",
+                                            kMost * 1e-9, bytes * 1e-9, o.time)});
   return faults;
 }
 

@@ -7,11 +7,12 @@ import pty
 import re
 import select
 import signal
+import socket
 import subprocess
 import time
 import unittest
 
-from program import FOURBAR, PROGRAM, Cli
+from program import FOURBAR, PENDULUM, PROGRAM, Cli
 
 
 class Help(Cli):
@@ -174,6 +175,28 @@ class Files(Cli):
             self.assertEqual(self.run_program(*command).status, 0)
             self.assertEqual(len(reader.communicate(timeout=100)[0].splitlines()), 12)
 
+    def test_what_is_no_pipe_is_not_waited_for(self):
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.path.join(self.folder, "socket"))
+            self.bad("error: cannot write 'socket': no such device or address", "simulate", "fourbar.yaml", "--time", "0.01",
+                     "--out", "socket")
+        done = self.run_program("simulate", "fourbar.yaml", "--time", "0.01", "--out", "/dev/tty", start_new_session=True)
+        self.assertEqual((done.status, done.err), (2, "error: cannot write '/dev/tty': no such device or address\n"))
+
+    def test_closed_streams_are_not_taken_by_files(self):
+        """Warnings would go into the table, and tables into what standard output or input was."""
+        self.write("loose.urdf", PENDULUM.replace('<limit lower="-1" upper="1" effort="10" velocity="100"/>', ""))
+        command = ("simulate", "loose.urdf", "--time", "0.01", "--set", "hinge.q=1", "--out")
+        warned = self.run_program(*command, "a.csv")
+        self.assertEqual(warned.status, 0)
+        self.assertIn("warning: joint 'hinge': revolute without 'limit': taken as unlimited", warned.err)
+        for closed, status in (("2>&-", 0), ("<&-", 0), ("<&- 2>&-", 0), (">&-", 2), ("<&- >&- 2>&-", 2)):
+            done = subprocess.run(["sh", "-c", f'"$@" b.csv {closed}', "sh", PROGRAM, *command], cwd=self.folder,
+                                  capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(done.returncode, status, closed + done.stderr)
+            self.assertEqual(self.read("b.csv"), self.read("a.csv"), closed)
+            os.remove(os.path.join(self.folder, "b.csv"))
+
     def test_nobody_to_be_told(self):
         """The status is the same where standard error is full or closed."""
         for words in ('"$0" check none.yaml 2>/dev/full', '"$0" check none.yaml 2>&-'):
@@ -232,9 +255,12 @@ class Tables(Cli):
 
     def test_numbers_that_no_machine_has(self):
         self.write("huge.csv", "t,theta.q\n0,0\n0.1,1e154\n0.2,0\n")
-        self.bad("huge.csv:3:5: error: expected a number of at most 1e+50 for 'theta.q', found '1e154'", "inverse", "fourbar.yaml",
-                 "--motion", "huge.csv")
-        self.bad("error: time: must be at most 1e+50, is 1e60", "simulate", "fourbar.yaml", "--time", "1e60")
+        self.bad("huge.csv:3:5: error: expected a number from -1e+50 to 1e+50 for 'theta.q', found '1e154'", "inverse",
+                 "fourbar.yaml", "--motion", "huge.csv")
+        for value in ("1e60", "-1e60", "1e999"):
+            self.bad(f"error: time: must be from -1e+50 to 1e+50, is {value}", "simulate", "fourbar.yaml", "--time", value)
+        self.write("a.yaml", self.read("fourbar.yaml").replace("L: 1.0", "L: -1e60"))
+        self.bad("a.yaml:1:17: error: L: '-1e60' is not from -1e+50 to 1e+50", "check", "a.yaml")
 
     def test_missing_column(self):
         rows = "".join(f"{0.01 * i:.2f},0\n" for i in range(20))

@@ -1,6 +1,7 @@
 """The verb estimate and logs of sensors, as a user meets them: estimate_test.py PROGRAM [SUITE.TEST ...]"""
 
 import json
+import os
 import unittest
 
 from program import FOURBAR, Cli
@@ -48,6 +49,11 @@ initial: {theta.q: 30deg}
                  "fourbar.yaml", "--disturbed")
         self.bad("error: window: has no meaning with --disturbed, which is time stepping", "simulate", "gyro.yaml", "--disturbed",
                  "--window", "3")
+        sensors = "error: sensors: their readings must take at most 1 GB of memory, take {} GB in 100000 s; lower a rate, or the time"
+        for rate, take in (("rate: 100}", "1.92"), ("rate: 200}", "2.08"), ("rate: 200, delay: 1ms}", "2.56")):
+            self.write("much.yaml", self.SENSORS.replace("rate: 100}", rate))
+            self.bad(sensors.format(take), "simulate", "much.yaml", "--time", "1e5", "--sensors", "log.csv")
+        os.remove(os.path.join(self.folder, "much.yaml"))
         self.bad("error: out, sensors: both name the file 'log.csv'", "simulate", "gyro.yaml", "--sensors", "log.csv", "--out",
                  "log.csv")
         self.assertEqual(self.files(), ["gyro.yaml"])
