@@ -1,8 +1,8 @@
 // Planning beside IPOPT (Debian's, MUMPS) on the same transcription: the same variables, residuals, Jacobians, second
-// derivatives and start. Told: seconds that the processor computed, iterations, cost, largest violation. Then the
-// quadruped on one thread and on two, and Crocoddyl, which has a transcription of its own (plan_peers.py). With
-// --strict the exit status is 1 where ours is slower than IPOPT or ends at a worse point, or where two threads gain too
-// little.
+// derivatives and start. Told: seconds that the processor computed, iterations, cost, largest violation. Then what an
+// iteration costs against the horizon, the quadruped on one thread and on two, and Crocoddyl, which has a transcription
+// of its own (plan_peers.py). With --strict the exit status is 1 where ours is slower than IPOPT or ends at a worse
+// point, where iterations cost more per step of longer horizons, or where two threads gain too little.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 
 #include "bench/clock.hpp"
 #include "bench/plan_peer.hpp"
+#include "bench/table.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/io/task_file.hpp"
 #include "kinegraph/io/task_meshes.hpp"
@@ -24,7 +25,7 @@
 namespace kinegraph::bench {
 namespace {
 
-constexpr double kSpeedUp = 1.6;
+constexpr double kSpeedUp = 1.6, kGrowth = 1.3;
 
 std::filesystem::path task_file(const std::string& name) {
   return std::filesystem::path(KINEGRAPH_SOURCE_DIR "/models/tasks") / name;
@@ -47,33 +48,35 @@ PlanRun ours(const build::PlanProblem& problem, bool far) {
   return run;
 }
 
-void show(const char* who, const PlanRun& r) {
-  fmt::print("  {:<10} {:9.3f} s {:5} iterations   cost {:12.6f}   violation {:8.1e}   {}\n", who, r.seconds,
-             r.iterations, r.cost, r.violation, r.converged ? "" : "not converged: " + r.message);
+void show(const MarkdownTable& table, const std::string& task, const char* who, const PlanRun& r,
+          const std::string& verdict) {
+  table.row({task, who, fmt::format("{:.3f}", r.seconds), fmt::format("{}", r.iterations),
+             fmt::format("{:.6f}", r.cost), fmt::format("{:.1e}", r.violation),
+             r.converged ? verdict : "not converged: " + r.message});
 }
 
 /// Whether ours was faster and ended at least as low.
-bool compare(const std::string& file) {
+bool compare(const std::string& file, const MarkdownTable& table) {
   PlanTask task = require(read_task(task_file(file)), "task");
   if (!std::filesystem::exists(task.model.text)) {
-    fmt::print("{}: its model is not there; passed over\n", file);
+    table.row({file, "its model is not there"});
     return true;
   }
   const Model model = require(read_model(task.model.text), "model");
   read_meshes(task, model);
   const task::Planner planner = require(task::Planner::make(model, task, {}), "planner");
   const build::PlanProblem& problem = planner.problem();
-  fmt::print("{}: {} variables, {} factors\n", file, problem.values.count(), problem.graph.size());
   const PlanRun own = ours(problem, task.guess.type == TaskGuess::Type::rest);
-  show("kinegraph", own);
+  bool fine = own.converged;
 #ifdef KINEGRAPH_WITH_IPOPT
   const PlanRun peer = ipopt(problem);
-  show("IPOPT", peer);
-  return own.converged && (!peer.converged || (own.seconds < peer.seconds && own.cost <= peer.cost * 1.001));
+  fine = fine && (!peer.converged || (own.seconds < peer.seconds && own.cost <= peer.cost * 1.001));
+  show(table, file, "ours", own, fine ? "pass" : "FAIL");
+  show(table, "", "IPOPT", peer, "");
 #else
-  fmt::print("  IPOPT was not there when this was built\n");
-  return own.converged;
+  show(table, file, "ours", own, "IPOPT was not there when this was built");
 #endif
+  return fine;
 }
 
 /// Seconds of the wall clock for some iterations of a plan, and the point where they end.
@@ -87,6 +90,54 @@ std::pair<double, std::vector<double>> some_iterations(const build::PlanProblem&
   require(solver.solve(values, options), "solve");
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   return {time.count(), {values.buffer().begin(), values.buffer().end()}};
+}
+
+/// Processor seconds of an iteration of a plan, the middle of the first ones and the best of some runs: the rows and
+/// their derivatives, the elimination, the search along the step.
+double iteration_seconds(const build::PlanProblem& problem, int runs) {
+  double best = 1e300;
+  for (int i = 0; i < runs; ++i) {
+    Values values = problem.values;
+    Sqp solver = require(Sqp::make(problem.graph, values), "solver");
+    SqpOptions options;
+    options.warm_iterations = 0;
+    options.max_iterations = 24;
+    std::vector<double> seconds;
+    double last = 0;
+    options.on_iteration = [&](const SqpIteration&) {
+      const double now = cpu_seconds();
+      if (last > 0) seconds.push_back(now - last);
+      last = now;
+    };
+    require(solver.solve(values, options), "solve");
+    if (seconds.empty()) continue;
+    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+    best = std::min(best, seconds[seconds.size() / 2]);
+  }
+  return best;
+}
+
+/// The cart and pole over ever more steps of one length.
+bool costs_the_same_per_step() {
+  bool fine = true;
+  double first = 0;
+  section("iterations: cart_pole_swing_up.yaml with steps of 10 ms, one thread, processor's time of one iteration");
+  const MarkdownTable table({"steps", "µs per step", "vs 50", "target", "    "}, 0);
+  for (const int steps : {50, 200, 1000, 5000}) {
+    PlanTask task = require(read_task(task_file("cart_pole_swing_up.yaml")), "task");
+    task.horizon *= static_cast<double>(steps) / task.steps;
+    for (TaskGoal& goal : task.goals) goal.time = goal.until = task.horizon;
+    task.steps = steps;
+    const Model model = require(read_model(task.model.text), "cart and pole");
+    const task::Planner planner = require(task::Planner::make(model, task, {}), "planner");
+    const double us = 1e6 * iteration_seconds(planner.problem(), steps < 1000 ? 20 : 3) / steps;
+    if (first == 0) first = us;
+    const bool passes = us <= kGrowth * first;
+    fine = fine && passes;
+    table.row({fmt::format("{}", steps), cell(us), fmt::format("{:.2f}", us / first), cell(kGrowth),
+               passes ? "pass" : "FAIL"});
+  }
+  return fine;
 }
 
 /// The quadruped's step in eight times as many steps: faster on two threads than on one, with the same bits. Where
@@ -104,8 +155,9 @@ bool gains_by_threads() {
     same = same && one.second == two.second;
   }
   const bool fine = same && gain >= kSpeedUp;
-  fmt::print("quadruped_step.yaml in {} steps: {:.2f} x on two threads, {} bits  {}\n", task.steps, gain,
-             same ? "same" : "OTHER", fine ? "pass" : "FAIL");
+  section(fmt::format("threads: quadruped_step.yaml in {} steps, by the clock on the wall", task.steps));
+  const MarkdownTable table({"one on two", "target", "bits ", "    "}, 0);
+  table.row({fmt::format("{:.2f}", gain), cell(kSpeedUp), same ? "same" : "OTHER", fine ? "pass" : "FAIL"});
   return fine;
 }
 
@@ -122,12 +174,18 @@ void show_crocoddyl() {
 
 int run(bool strict) {
   int failed = 0;
-  for (const char* file : {"cart_pole_swing_up.yaml", "cart_pole_twice.yaml", "arm_pick.yaml", "kuka_pick.yaml"}) {
-    if (!compare(file)) ++failed;
+  section("peers: processor's seconds of one thread");
+  {
+    const MarkdownTable table({"task                   ", "solver   ", "      s", "iterations", "       cost", "violation",
+                               "    "},
+                              2);
+    for (const char* file : {"cart_pole_swing_up.yaml", "cart_pole_twice.yaml", "arm_pick.yaml", "kuka_pick.yaml"}) {
+      if (!compare(file, table)) ++failed;
+    }
   }
-  if (failed > 0) fmt::print("FAIL: see above\n");
-  if (!gains_by_threads()) ++failed;
   show_crocoddyl();
+  if (!costs_the_same_per_step()) ++failed;
+  if (!gains_by_threads()) ++failed;
   return strict && failed > 0 ? 1 : 0;
 }
 

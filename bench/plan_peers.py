@@ -2,8 +2,8 @@
 
 Crocoddyl shoots: a control is held over a step of its integrator (symplectic Euler, at our steps), and goals are costs.
 Their weight is raised tenfold, each solution starting the next, until goals are met to 1e-6, or until SECONDS (30) of
-the processor are spent. Told are these seconds, iterations, the effort that is left as a cost, and how far goals are
-missed. With weights that start below 1e4 it ends between hanging and standing (0.7 rad off), whatever comes after.
+the processor are spent. Told, as a row of plan_bench's table, are these seconds, iterations, the effort that is left as
+a cost, and how far goals are missed. With weights that start below 1e4 it ends between hanging and standing (0.7 rad off), whatever comes after.
 
 Arms are not here: version 3.2.1 with the Pinocchio that pip gives it (4.1.0) dies of a segmentation fault in the
 derivatives of any residual of a frame (ResidualModelFramePlacement.calcDiff)."""
@@ -78,9 +78,7 @@ class Task:
             weight *= 10
         spent = time.process_time() - start
         cost = 0.5 * sum(float(u @ u) for u in us) / self.effort**2
-        end = "" if miss <= NEAR else "not met"
-        print(f"  {'Crocoddyl':<10} {spent:9.3f} s {iterations:5} iterations   effort {cost:11.4f}   "
-              f"goals missed by {miss:8.1e}   {end}", flush=True)
+        return spent, iterations, cost, miss
 
 
 def cart_pole(horizon, limit):
@@ -98,12 +96,13 @@ def cart_pole(horizon, limit):
         return {steps: {"goal": crocoddyl.ResidualModelState(state, target, nu)}}
 
     rest = np.concatenate([pin.neutral(robot), np.zeros(robot.nv)])
-    Task(robot, FirstJoint, 20.0, goals, rest, steps, horizon).solve([np.zeros(1)] * steps, limit)
+    return Task(robot, FirstJoint, 20.0, goals, rest, steps, horizon).solve([np.zeros(1)] * steps, limit)
 
 
 def main(limit):
-    print(f"Crocoddyl {crocoddyl.__version__}\ncart_pole_swing_up.yaml")
-    cart_pole(2.0, limit)
+    spent, iterations, cost, miss = cart_pole(2.0, limit)
+    print(f"| cart_pole_swing_up.yaml | Crocoddyl {crocoddyl.__version__} | {spent:.3f} | {iterations} | {cost:.6f} | {miss:.1e} | "
+          f"{'' if miss <= NEAR else 'goals not met'} |", flush=True)
 
 
 if __name__ == "__main__":

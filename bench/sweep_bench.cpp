@@ -5,10 +5,13 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,10 +26,8 @@ namespace fs = std::filesystem;
 constexpr double kSpeedUp = 1.9;
 constexpr int kAll = 10'000, kShare = 500;  // cases; the latter with --quick
 
-[[noreturn]] void stop(const std::string& why) {
-  fmt::print(stderr, "sweep_bench: {}\n", why);
-  std::exit(1);
-}
+/// Not std::exit(): the folder is removed on the way out.
+[[noreturn]] void stop(const std::string& why) { throw std::runtime_error(why); }
 
 std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -34,24 +35,16 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A folder of its own, with the study in it; removed at the end.
+/// A folder of its own; removed at the end.
 class Folder {
  public:
-  explicit Folder(int cases) {
+  Folder() {
     std::string name = (fs::temp_directory_path() / "kinegraph_sweep_bench_XXXXXX").string();
     if (!::mkdtemp(name.data())) stop("cannot make a folder");
     path_ = name;
-    const fs::path studies = KINEGRAPH_SOURCE_DIR "/models/studies";
-    std::string study = read(studies / "fourbar_tolerance.yaml");
-    const auto change = [&](const std::string& from, const std::string& to) {
-      const std::size_t at = study.find(from);
-      if (at == std::string::npos) stop("the study has no line " + from);
-      study.replace(at, from.size(), to);
-    };
-    change("model: ../", "model: " + (studies / "..").string() + "/");
-    change(fmt::format("samples: {}\n", kAll), fmt::format("samples: {}\n", cases));
-    std::ofstream(path_ / "study.yaml") << study;
   }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
   ~Folder() { fs::remove_all(path_); }
 
   const fs::path& path() const { return path_; }
@@ -59,6 +52,19 @@ class Folder {
  private:
   fs::path path_;
 };
+
+void write_study(const Folder& folder, int cases) {
+  const fs::path studies = KINEGRAPH_SOURCE_DIR "/models/studies";
+  std::string study = read(studies / "fourbar_tolerance.yaml");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    const std::size_t at = study.find(from);
+    if (at == std::string::npos) stop("the study has no line " + from);
+    study.replace(at, from.size(), to);
+  };
+  change("model: ../", "model: " + (studies / "..").string() + "/");
+  change(fmt::format("samples: {}\n", kAll), fmt::format("samples: {}\n", cases));
+  std::ofstream(folder.path() / "study.yaml") << study;
+}
 
 struct Run {
   double rate = 0;  // cases/s, as the program tells it: from the first case to the last
@@ -94,17 +100,23 @@ struct Way {
   int threads = 1;
 };
 
+/// What Open MPI (4 and 5) is told by its environment, others need not be: two processes, whoever runs them, wherever.
+constexpr const char* kTwoProcesses =
+    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+    "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe mpirun -n 2";
+
 std::vector<Way> ways() {
   std::vector<Way> all{{"one thread", "", 1}, {"two threads", "", 2}};
   const bool possible = std::system("mpirun --version > /dev/null 2>&1") == 0 &&
                         fs::exists(fs::path(KINEGRAPH_PROGRAM).replace_filename("kinegraph_mpi.so"));
-  if (possible) all.push_back({"mpirun -n 2", "mpirun --allow-run-as-root --oversubscribe -n 2", 1});
+  if (possible) all.push_back({"mpirun -n 2", kTwoProcesses, 1});
   return all;
 }
 
 int scaling() {
   const int cases = quick() ? kShare : kAll;
-  const Folder folder(cases);
+  const Folder folder;
+  write_study(folder, cases);
   section(fmt::format("scaling: {} cases of models/studies/fourbar_tolerance.yaml, by the clock on the wall", cases));
   const MarkdownTable table(
       {"           ", "cases/s", "vs one thread", "target", "table", "whole s", "processor s", "    "});
@@ -133,5 +145,10 @@ int scaling() {
 
 int main(int argc, char** argv) {
   const bool strict = argc > 1 && std::string(argv[1]) == "--strict";
-  return kinegraph::bench::scaling() > 0 && strict ? 1 : 0;
+  try {
+    return kinegraph::bench::scaling() > 0 && strict ? 1 : 0;
+  } catch (const std::exception& fault) {
+    fmt::print(stderr, "sweep_bench: {}\n", fault.what());
+    return 1;
+  }
 }
