@@ -199,9 +199,9 @@ TEST_F(JournalTest, FindsWhatFollowsALongDamage) {
     last = bytes().size();
     ASSERT_TRUE(journal->append(outcome(50)));
   }
+  const std::string whole = bytes();
   for (const char filler : {'\0', '\1', 'x'}) {
-    write(bytes().replace(first, last - first, std::string(200'000, filler)));
-    last = first + 200'000;
+    write(std::string(whole).replace(first, last - first, std::string(200'000, filler)));
     Result<Journal> journal = open();
     ASSERT_TRUE(journal) << journal.failure().to_string();
     EXPECT_EQ(journal->finished(), 2U);

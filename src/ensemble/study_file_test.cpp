@@ -160,13 +160,13 @@ TEST(StudyFile, SamplesBelongToDistributions) {
 TEST(StudyFile, RefusesWhatNoNumberHolds) {
   const std::string head = "verb: check\nmodel: m.yaml\noutputs: [mass]\n";
   EXPECT_EQ(faults(head + "vary: {L: {from: -1e308, to: 1e51, count: 3}}\n"),
-            "s.yaml:4:17: error: from: must be from -1e+50 to 1e+50, is -1e308\n"
-            "s.yaml:4:29: error: to: must be from -1e+50 to 1e+50, is 1e51");
+            "s.yaml:4:18: error: from: must be from -1e+50 to 1e+50, is -1e308\n"
+            "s.yaml:4:30: error: to: must be from -1e+50 to 1e+50, is 1e51");
   EXPECT_EQ(faults(head + "vary: {L: {from: -1e50, to: 1e50, count: 3}}\n"), "none");
-  for (const char* ends : {"from: 1e-300, to: 1e50", "from: 1e50, to: 1e-300"}) {
-    EXPECT_EQ(faults(head + "vary: {L: {" + ends + ", count: 3, spacing: log}}\n"),
-              "s.yaml:4:29: error: to: too far from `from` for a number");
-  }
+  EXPECT_EQ(faults(head + "vary: {L: {from: 1e-300, to: 1e50, count: 3, spacing: log}}\n"),
+            "s.yaml:4:30: error: to: too far from `from` for a number");
+  EXPECT_EQ(faults(head + "vary: {L: {from: 1e50, to: 1e-300, count: 3, spacing: log}}\n"),
+            "s.yaml:4:28: error: to: too far from `from` for a number");
   const std::string draws = head + "samples: 3\nvary: {L: {distribution: ";
   EXPECT_EQ(faults(draws + "normal, mean: 1, sd: 1e307}}\n"),
             "s.yaml:5:47: error: sd: must be from -1e+50 to 1e+50, is 1e307");

@@ -43,7 +43,8 @@ void EnergyBalance::tell(SimulateSummary& s, double give) const {
   s.energy_error = error_;
   s.energy_worst_t = worst_t_;
   const double over = scale() > give ? scale() : kNoGive * give;
-  s.energy_drift = over > 0 ? error_ / over : error_ > 0 ? std::numeric_limits<double>::quiet_NaN() : 0;
+  const bool moves = std::max(kinetic_max_, work_max_) >= over || over > scale();
+  s.energy_drift = moves || error_ <= over ? error_ / over : std::numeric_limits<double>::quiet_NaN();
 }
 
 void warn_of_energy(SimulateSummary& s, bool gives) {

@@ -257,8 +257,9 @@ class Tables(Cli):
         self.write("huge.csv", "t,theta.q\n0,0\n0.1,1e154\n0.2,0\n")
         self.bad("huge.csv:3:5: error: expected a number from -1e+50 to 1e+50 for 'theta.q', found '1e154'", "inverse",
                  "fourbar.yaml", "--motion", "huge.csv")
-        for value in ("1e60", "-1e60", "1e999"):
+        for value in ("1e60", "-1e60"):
             self.bad(f"error: time: must be from -1e+50 to 1e+50, is {value}", "simulate", "fourbar.yaml", "--time", value)
+        self.bad("error: time: number out of range (character 1)", "simulate", "fourbar.yaml", "--time", "1e999")
         self.write("a.yaml", self.read("fourbar.yaml").replace("L: 1.0", "L: -1e60"))
         self.bad("a.yaml:1:17: error: L: '-1e60' is not from -1e+50 to 1e+50", "check", "a.yaml")
 

@@ -208,7 +208,7 @@ class Tables(Hostile):
         self.table(b"", "the file is empty")
         self.table(b"\xef\xbb\xbf", "a.csv:1:1: error: there are only comments")
         for value in ("1e999", "nan", "inf", "-inf", "1e", "0x1p3", "٣"):
-            self.table(f"t,theta.q\n0,{value}\n", "number for 'theta.q'")
+            self.table(f"t,theta.q\n0,{value}\n", " for 'theta.q', found '")
 
     def test_names_that_are_long_or_odd(self):
         self.table("t," + "a" * 1_000_000 + "\n0,x\n", "a.csv:")

@@ -84,7 +84,7 @@ TEST(JointRows, ValuesAloneAreThoseOfTheRows) {
   for (int type = 0; type <= static_cast<int>(JointType::floating); ++type) {
     if (JointSlopes::known(static_cast<JointType>(type))) known.insert(static_cast<JointType>(type));
   }
-  for_all_joints([&](RandomMechanism& r, const Mechanism& m, const Joint& joint, const Vector& together) {
+  const auto test = [&](RandomMechanism& r, const Mechanism& m, const Joint& joint, const Vector& together) {
     if (!JointSlopes::known(joint.type)) return;
     tested.insert(joint.type);
     const Vector q = moved(m, joint, together, shake(r, 12, 0.5));
@@ -98,6 +98,13 @@ TEST(JointRows, ValuesAloneAreThoseOfTheRows) {
       EXPECT_GT(std::abs(g[i]), 1e-6) << i << ": all are the same there";
     }
     for (int i = rows.count; i < 7; ++i) EXPECT_EQ(g[i], 7) << i;
+  };
+  for_all_joints([&](RandomMechanism& r, const Mechanism& m, const Joint& joint, const Vector& together) {
+    test(r, m, joint, together);
+    if (joint.type != JointType::revolute) return;
+    Joint weld = joint;  // welds close loops only: here, they take the places of hinges
+    weld.type = JointType::fixed, weld.rows = 6, weld.freedoms = 0;
+    test(r, m, weld, together);
   });
   EXPECT_EQ(tested, known);
 }
