@@ -182,10 +182,8 @@ Summary Sweep::summarize(const ensemble::Study& study, const ensemble::Journal& 
 
 /// Without a journal the study is tried first: nothing is written where it cannot do.
 Result<ensemble::Journal> Sweep::open_journal(const ensemble::Study& study, SweepCases& cases) {
-  std::error_code ignored;
-  const bool begun = !restart_ && fs::exists(files().journal, ignored) && fs::file_size(files().journal, ignored) > 0;
   std::optional<Probe> tried;
-  if (!begun) {
+  if (restart_ || !ensemble::Journal::is_begun(files().journal)) {
     tried = probe(cases, study);
     if (!tried->failure.diagnostics.empty()) return tried->failure;
     for (const std::string& warning : tried->warnings) common_.warn(warning);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 #include "kinegraph/base/checksum.hpp"
 #include "kinegraph/base/names.hpp"
@@ -27,6 +28,17 @@ std::string framed(const std::string& bytes) {
   put(all, static_cast<std::uint32_t>(bytes.size()));
   put(all, checksum(bytes));
   return all + bytes;
+}
+
+struct Frame {
+  std::uint32_t length = 0;
+  std::uint64_t sum = 0;
+};
+
+Frame frame_of(std::string_view bytes) {
+  Frame frame;
+  take(bytes, frame.length), take(bytes, frame.sum);
+  return frame;
 }
 
 bool write_all(int descriptor, std::string_view bytes, std::uint64_t offset) {
@@ -83,6 +95,16 @@ Result<Journal> Journal::open(const std::string& path, const std::vector<std::st
   if (auto failure = journal.begin(content, restart)) return *failure;
   if (auto failure = journal.load()) return *failure;
   return journal;
+}
+
+bool Journal::is_begun(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start(kMagic.size() + kFrame, '\0');
+  if (!file.read(start.data(), static_cast<std::streamsize>(start.size())) || !start.starts_with(kMagic)) return false;
+  const auto [length, sum] = frame_of(std::string_view(start).substr(kMagic.size()));
+  if (length > kLongest) return false;
+  std::string text(length, '\0');
+  return file.read(text.data(), length) && checksum(text) == sum;
 }
 
 Journal::Journal(Journal&& other) noexcept
@@ -215,10 +237,7 @@ bool Journal::buffer(std::uint64_t offset, std::size_t size) {
 /// The bytes of the record at an offset, if they are whole.
 std::optional<std::string> Journal::record(std::uint64_t offset) {
   if (!buffer(offset, kFrame)) return {};
-  std::string_view frame(buffer_.data() + (offset - buffered_), kFrame);
-  std::uint32_t length = 0;
-  std::uint64_t sum = 0;
-  take(frame, length), take(frame, sum);
+  const auto [length, sum] = frame_of({buffer_.data() + (offset - buffered_), kFrame});
   if (length > kLongest || !buffer(offset, kFrame + length)) return {};
   std::string bytes = buffer_.substr(offset - buffered_ + kFrame, length);
   if (checksum(bytes) != sum) return {};
@@ -228,10 +247,7 @@ std::optional<std::string> Journal::record(std::uint64_t offset) {
 /// Whether what is at an offset is a record whose writing was not finished: nothing else ends before its end.
 bool Journal::is_torn(std::uint64_t offset) {
   if (!buffer(offset, kFrame)) return true;
-  std::string_view frame(buffer_.data() + (offset - buffered_), kFrame);
-  std::uint32_t length = 0;
-  std::uint64_t sum = 0;
-  take(frame, length), take(frame, sum);
+  const auto [length, sum] = frame_of({buffer_.data() + (offset - buffered_), kFrame});
   const std::uint64_t rest = end_ - offset - kFrame;
   if (length > kLongest || length <= rest) return false;
   // All its bytes are there: its length is damaged.

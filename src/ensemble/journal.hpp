@@ -27,6 +27,9 @@ class Journal {
   static Result<Journal> open(const std::string& path, const std::vector<std::string>& content, std::uint64_t cases,
                               bool restart);
 
+  /// Whether a sweep stands there, whosever it is: a whole head. One that was torn while it was written holds nothing.
+  static bool is_begun(const std::string& path);
+
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&&) = delete;
   ~Journal();

@@ -235,12 +235,14 @@ TEST_F(JournalTest, ATornHeadOfAnotherStudyIsReplaced) {
   const std::string whole = bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     write(whole.substr(0, size));
+    ASSERT_FALSE(Journal::is_begun(path_)) << size;
     const Result<Journal> journal = open();
     ASSERT_TRUE(journal) << size << ": " << journal.failure().to_string();
     ASSERT_EQ(journal->finished(), 0U);
     ASSERT_EQ(journal->damaged(), 0U);
   }
   write(whole);
+  EXPECT_TRUE(Journal::is_begun(path_));
   EXPECT_FALSE(open());
 }
 

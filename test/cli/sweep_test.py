@@ -379,6 +379,16 @@ class SweepJournals(SweepCase):
         self.assertEqual(self.read("study.csv"), self.read("whole.csv"))
         self.assertEqual(self.files(), ["s.json", "study.csv", "study.yaml", "whole.csv"])
 
+    def test_a_torn_journal_does_not_hide_faults_of_the_study(self):
+        self.write("study.yaml", STUDY.replace("energy_drift", "energy_drfit"))
+        for torn in ("", "k", "kinegraph sweep 2\n", "kinegraph sweep 2\n\x05\0\0\0"):
+            with self.subTest(torn=torn):
+                self.write("study.csv.journal", torn)
+                result = self.fails(2, "sweep", "study.yaml")
+                self.assertEqual(result.err, "study.yaml:10:18: error: unknown output 'energy_drfit' of simulate; did you mean "
+                                 "'energy_drift'?\n")
+                self.assertEqual(self.read("study.csv.journal"), torn)
+
     def interrupt(self):
         self.write("study.yaml", STUDY.replace("samples: 40", "samples: 100000"))
         return self.stopped()
