@@ -260,6 +260,10 @@ Done Sweep::run_checked(const ensemble::Study& study, SweepCases& cases) {
   }
   Result<ensemble::Journal> journal = open_journal(study, cases);
   if (!journal) return journal.failure();
+  if (!journal->not_locked().empty()) {
+    common_.warn(fmt::format("warning: {} cannot be locked ({}): see that no other sweep writes it", journal->path(),
+                             journal->not_locked()));
+  }
   if (journal->damaged() > 0) {
     common_.warn(fmt::format("warning: {} is damaged at {} place{}: the cases that stood there are run again",
                              journal->path(), journal->damaged(), journal->damaged() == 1 ? "" : "s"));

@@ -41,6 +41,9 @@ Frame frame_of(std::string_view bytes) {
   return frame;
 }
 
+/// What flock() says where a file system (of a network, of a cluster) has no locks, or no more.
+bool has_no_locks(int error) { return error == ENOSYS || error == EOPNOTSUPP || error == ENOLCK; }
+
 bool write_all(int descriptor, std::string_view bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
     const ssize_t n = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -82,9 +85,11 @@ Result<Journal> Journal::open(const std::string& path, const std::vector<std::st
   if (descriptor < 0) {
     return Failure::bad_input({path, 0, 0}, "cannot write the file: " + system_message(errno));
   }
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+  const int refused = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  if (refused != 0 && !has_no_locks(refused)) {
     ::close(descriptor);
-    return Failure::bad_input({path, 0, 0}, "another sweep is writing this journal");
+    return Failure::bad_input({path, 0, 0}, refused == EWOULDBLOCK ? "another sweep is writing this journal"
+                                                                   : "cannot lock the file: " + system_message(refused));
   }
   Result<CaseIndex> index = CaseIndex::create(path, cases);
   if (!index) {
@@ -92,6 +97,7 @@ Result<Journal> Journal::open(const std::string& path, const std::vector<std::st
     return std::move(index).failure();
   }
   Journal journal(path, descriptor, *std::move(index));
+  if (refused != 0) journal.not_locked_ = system_message(refused);
   if (auto failure = journal.begin(content, restart)) return *failure;
   if (auto failure = journal.load()) return *failure;
   return journal;
@@ -109,6 +115,7 @@ bool Journal::is_begun(const std::string& path) {
 
 Journal::Journal(Journal&& other) noexcept
     : path_(std::move(other.path_)),
+      not_locked_(std::move(other.not_locked_)),
       descriptor_(other.descriptor_),
       index_(std::move(other.index_)),
       begin_(other.begin_),

@@ -23,7 +23,7 @@ namespace kinegraph::ensemble {
 class Journal {
  public:
   /// Opens or begins a journal. `content` as Study::content(), with what else decides about results. `restart`: what
-  /// is there is thrown away. Locked until it is closed: two sweeps never share one.
+  /// is there is thrown away. Locked until it is closed, where the file system has locks: two sweeps never share one.
   static Result<Journal> open(const std::string& path, const std::vector<std::string>& content, std::uint64_t cases,
                               bool restart);
 
@@ -40,6 +40,8 @@ class Journal {
   std::uint64_t failed() const { return failed_; }
   std::uint64_t resumed() const { return resumed_; }  ///< how many were there when it was opened
   std::size_t damaged() const { return damaged_; }    ///< places where it could not be read, new since the last time
+  /// Whether another sweep that writes it would be seen; else why not.
+  const std::string& not_locked() const { return not_locked_; }
   std::uint64_t next_missing(std::uint64_t number) { return index_.next_missing(number); }
 
   [[nodiscard]] Result<std::monostate> append(const Outcome& outcome);
@@ -64,7 +66,7 @@ class Journal {
   Failure cannot_write() const;
   Failure cannot_read() const;
 
-  std::string path_;
+  std::string path_, not_locked_;
   int descriptor_ = -1;
   CaseIndex index_;
   std::uint64_t begin_ = 0, end_ = 0;  // of the records

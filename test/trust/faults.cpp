@@ -30,6 +30,10 @@ int error_of(const std::string& name) {
   if (name == "ENOSPC") return ENOSPC;
   if (name == "EACCES") return EACCES;
   if (name == "EDQUOT") return EDQUOT;
+  if (name == "ENOSYS") return ENOSYS;
+  if (name == "EOPNOTSUPP") return EOPNOTSUPP;
+  if (name == "ENOLCK") return ENOLCK;
+  if (name == "EWOULDBLOCK") return EWOULDBLOCK;
   return EIO;
 }
 
@@ -105,6 +109,8 @@ int close(int descriptor) {
   if (failing) errno = error;
   return failing ? -1 : done;
 }
+
+int flock(int descriptor, int how) { return fails("flock") ? -1 : next<int(int, int)>("flock")(descriptor, how); }
 
 int rename(const char* from, const char* to) {
   return fails("rename") ? -1 : next<int(const char*, const char*)>("rename")(from, to);

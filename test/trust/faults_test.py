@@ -120,6 +120,19 @@ class EveryVerb(Faulty):
             result = self.run_program(*command, option, f"locked/{file}")
             self.assertEqual((result.status, result.err), (2, f"error: cannot write 'locked/{file}': permission denied\n"), name)
 
+    def test_a_sweep_where_files_cannot_be_locked(self):
+        self.good("sweep", "study.yaml", "--out", "whole.csv")
+        for error, why in (("ENOSYS", "function not implemented"), ("EOPNOTSUPP", "operation not supported"), ("ENOLCK", "no locks available")):
+            with self.subTest(error=error):
+                status, _, err = self.run_with(f"flock:1:{error}", "sweep", "study.yaml", "--out", "a.csv")
+                self.assertEqual((status, err), (0, f"warning: a.csv.journal cannot be locked ({why}): see that no other sweep writes it\n"))
+                self.assertEqual(self.read("a.csv"), self.read("whole.csv"))
+                os.remove(os.path.join(self.folder, "a.csv"))
+        for error, why in (("EWOULDBLOCK", "another sweep is writing this journal"), ("EIO", "cannot lock the file: input/output error")):
+            with self.subTest(error=error):
+                status, _, err = self.run_with(f"flock:1:{error}", "sweep", "study.yaml", "--out", "a.csv")
+                self.assertEqual((status, err), (2, f"a.csv.journal: error: {why}\n"))
+
     def test_a_sweep_at_any_moment(self):
         """Whatever fails, and whenever it is killed: no half table, and the same command makes the whole one."""
         moments = [f"write:{k}" for k in (1, 3, 20, 28, 34)] + ["fsync:1", "close:1", "close:2", "rename:1"]
