@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <optional>
 #include <set>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/units.hpp"
-#include "kinegraph/ensemble/extract.hpp"
 #include "kinegraph/io/task_file.hpp"
 #include "kinegraph/model/setting_quantity.hpp"
 #include "progress_bar.hpp"
 #include "sweep_cases.hpp"
+#include "sweep_outputs.hpp"
 #include "sweep_words.hpp"
 
 namespace kinegraph::cli {
@@ -26,81 +28,93 @@ bool refused(const std::string& verb, const std::string& option) {
          std::find(std::begin(kOfTheSweep), std::end(kOfTheSweep), option) != std::end(kOfTheSweep);
 }
 
-/// `whole`: nothing was left out of the case. Else what was may have made an output that is not there, and only those
-/// are told that are near to one that is.
-void check_outputs(const Study& study, const Embedding& found, bool whole, Probe& probe) {
-  probe.paths = ensemble::paths_of(found.summary, found.trajectory);
-  for (const ensemble::StudyOutput& output : study.outputs) {
-    const std::string& path = output.path.text;
-    const ensemble::Extracted extracted = ensemble::extract(found.summary, found.trajectory, path);
-    for (const char* clock : {"wall_s", "step_us", "solve_s", "sample_us"}) {
-      if (extracted.found && path == clock) {
-        probe.warnings.push_back(
-            fmt::format("warning: output {} is a time of this computer: it differs from run to run", quote(path)));
-      }
-    }
-    if (extracted.found || (!whole && extracted.why.empty() && did_you_mean(path, probe.paths).empty())) continue;
-    std::string message = extracted.why.empty() ? fmt::format("unknown output {} of {}{}", quote(path), study.verb.text,
-                                                              did_you_mean(path, probe.paths))
-                                                : fmt::format("output {} {}", quote(path), extracted.why);
-    if (extracted.why.empty() && !message.ends_with('?')) message += "; `kinegraph sweep STUDY --paths` lists all";
-    probe.failure.diagnostics.push_back({Severity::error, output.path.where, std::move(message)});
-  }
-}
-
 bool same(const Location& a, const Location& b) {
   return a.file == b.file && a.line == b.line && a.column == b.column;
 }
 
 bool is_at(const Diagnostic& fault, const TaskName& place) { return same(place.where, fault.where); }
 
-/// What a single case tells of outputs and of the values of options, with the model as its file says: of a study that
-/// is refused anyway. Options that it refuses are told and left out, so that the others and the outputs are still seen.
-/// That something is missing there is no wonder, and not told. `whole`: as check_outputs() has it. Draws of
-/// distributions are not tried: one that does not do is a case that fails, no fault of the study; nor are numbers that
-/// the reader made up where the study has none.
-std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionShape>& shapes, bool whole) {
-  constexpr std::chrono::seconds kPatience{3};
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+/// Takes what these faults of a case are of out of a study: what is at their places, or names the file that they are in.
+/// Whether there was something.
+bool leave_out(Study& study, const SweepCases& cases, const std::vector<Diagnostic>& faults) {
+  const auto is_place = [&](const TaskName& name) {
+    return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_at(fault, name); });
+  };
+  const auto has_fault = [&](const std::string& option, const std::string& value) {
+    return std::any_of(faults.begin(), faults.end(),
+                       [&](const Diagnostic& fault) { return is_of_value(cases, fault, option, value); });
+  };
+  const std::size_t all = study.options.size() + study.vary.size();
+  std::erase_if(study.options, [&](const ensemble::FixedOption& option) {
+    return std::any_of(option.values.begin(), option.values.end(), [&](const TaskName& value) {
+      return is_place(value) || has_fault(option.name.text, value.text);
+    });
+  });
+  const ensemble::Case first = cases.design().at(0);
+  std::vector<ensemble::Varied> vary;
+  for (std::size_t i = 0; i < study.vary.size(); ++i) {
+    const ensemble::Varied& varied = study.vary[i];
+    if (is_place(varied.name) || (varied.option && has_fault(varied.name.text, first.values[i]))) continue;
+    vary.push_back(varied);
+  }
+  study.vary = std::move(vary);
+  return study.options.size() + study.vary.size() < all;
+}
+
+/// The study as it is tried although it is refused: with what its file says of the model, and the options that it gives
+/// and lists. Of grids the first number. Whether that is all of it.
+bool leave_what_is_tried(Study& study) {
+  bool whole = true;
   const ensemble::Case first = ensemble::Design(study).at(0);
+  std::vector<ensemble::Varied> vary;
   for (std::size_t i = 0; i < study.vary.size(); ++i) {
     const ensemble::Varied& varied = study.vary[i];
     if (!varied.option) continue;
     const bool list = std::holds_alternative<ensemble::Choices>(varied.values);
     const bool tried = !varied.distribution() && (varied.sound || list);
-    if (tried) study.options.push_back({varied.name, {{first.values[i], varied.name.where}}});
+    if (tried) vary.push_back(varied);
+    if (tried && !list) vary.back().values = ensemble::Choices{{first.values[i]}};
     whole = whole && tried;
   }
-  study.vary.clear();
+  study.vary = std::move(vary);
   study.samples = study.repetitions = 1;
+  study.design = Study::Joint::random;
   std::erase_if(study.options, [](const ensemble::FixedOption& option) { return option.name.text == "set"; });
+  return whole;
+}
+
+/// What cases tell of outputs and of the values of options, with the model as its file says: of a study that is refused
+/// anyway. Options that it refuses are told and left out, so that the others and the outputs are still seen. That
+/// something is missing there is no wonder, and not told. `whole`: as OutputCheck::tell() has it. Draws of
+/// distributions are not tried: one that does not do is a case that fails, no fault of the study; nor are numbers that
+/// the reader made up where the study has none.
+std::vector<Diagnostic> faults_of_trial(Study study, const std::vector<OptionShape>& shapes, bool whole) {
+  constexpr std::chrono::seconds kPatience{3};
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto stopped = [end] { return std::chrono::steady_clock::now() > end; };
+  whole = leave_what_is_tried(study) && whole;
   std::vector<Diagnostic> faults;
   for (bool again = true; again;) {
     again = false;
     Embedding found;
     found.keep_trajectory = true;
-    found.stopped = [end] { return std::chrono::steady_clock::now() > end; };
+    found.stopped = stopped;
     Failure failure;
     SweepCases cases(study, shapes);
     if (!cases.run(0, found, failure)) return faults;
     if (found.summary.is_object()) {
+      OutputCheck outputs(study);
+      outputs.see(found);
+      if (!outputs.see_others(cases, 0, stopped)) return faults;
       Probe told;
-      check_outputs(study, found, whole, told);
+      outputs.tell(whole, told);
       faults.insert(faults.end(), told.failure.diagnostics.begin(), told.failure.diagnostics.end());
     } else if (failure.kind == Failure::Kind::bad_input) {
-      std::vector<ensemble::FixedOption> sound;
-      for (const ensemble::FixedOption& option : study.options) {
-        const std::size_t before = faults.size();
-        for (const Diagnostic& fault : failure.diagnostics) {
-          const auto value = std::find_if(option.values.begin(), option.values.end(), [&](const TaskName& of) {
-            return is_of_value(cases, fault, option.name.text, of.text);
-          });
-          if (value != option.values.end()) faults.push_back(told_at(value->where, option.name.text, fault));
-        }
-        if (faults.size() == before) sound.push_back(option);
+      for (const Diagnostic& fault : failure.diagnostics) {
+        if (std::optional<Diagnostic> told = of_option(cases, study, fault)) faults.push_back(*std::move(told));
       }
-      again = sound.size() < study.options.size();
-      study.options = std::move(sound);
+      const Study all = study;
+      again = leave_out(study, SweepCases(all, shapes), failure.diagnostics);
       whole = whole && !again;
     }
   }
@@ -339,33 +353,6 @@ class StudyChecker {
   std::vector<Diagnostic> faults_;
 };
 
-/// Takes what these faults of a case are of out of a study: what is at their places, or names the file that they are in.
-/// Whether there was something.
-bool leave_out(Study& study, const SweepCases& cases, const std::vector<Diagnostic>& faults) {
-  const auto is_place = [&](const TaskName& name) {
-    return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_at(fault, name); });
-  };
-  const auto has_fault = [&](const std::string& option, const std::string& value) {
-    return std::any_of(faults.begin(), faults.end(),
-                       [&](const Diagnostic& fault) { return is_of_value(cases, fault, option, value); });
-  };
-  const std::size_t all = study.options.size() + study.vary.size();
-  std::erase_if(study.options, [&](const ensemble::FixedOption& option) {
-    return std::any_of(option.values.begin(), option.values.end(), [&](const TaskName& value) {
-      return is_place(value) || has_fault(option.name.text, value.text);
-    });
-  });
-  const ensemble::Case first = cases.design().at(0);
-  std::vector<ensemble::Varied> vary;
-  for (std::size_t i = 0; i < study.vary.size(); ++i) {
-    const ensemble::Varied& varied = study.vary[i];
-    if (is_place(varied.name) || (varied.option && has_fault(varied.name.text, first.values[i]))) continue;
-    vary.push_back(varied);
-  }
-  study.vary = std::move(vary);
-  return study.options.size() + study.vary.size() < all;
-}
-
 }  // namespace
 
 std::vector<std::string> sweepable_verbs() {
@@ -392,7 +379,16 @@ Probe probe(SweepCases& cases, const Study& study) {
     }
     result.outcomes.push_back(*outcome);
     if (found.summary.is_object()) {
-      check_outputs(study, found, true, result);
+      OutputCheck outputs(study);
+      outputs.see(found);
+      auto others = outputs.see_others(cases, number, {});
+      if (!others) {
+        result.failure = std::move(others).failure();
+        return result;
+      }
+      std::copy_if(others->begin(), others->end(), std::back_inserter(result.outcomes),
+                   [&](const ensemble::Outcome& other) { return tried.insert(other.number).second; });
+      outputs.tell(true, result);
       return result;
     }
     if (tried.size() == 1) first = failure;

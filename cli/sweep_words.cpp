@@ -139,6 +139,15 @@ Diagnostic told_at(const Location& where, const std::string& option, Diagnostic 
   return fault;
 }
 
+std::optional<Diagnostic> of_option(const SweepCases& cases, const Study& study, const Diagnostic& fault) {
+  for (const Part& part : parts_of(cases, study)) {
+    if (part.is_option() && is_of_value(cases, fault, part.name(), part.value)) {
+      return told_at(part.where, part.name(), fault);
+    }
+  }
+  return {};
+}
+
 std::vector<WordFault> faults_of_words(SweepCases& cases, const Study& study) {
   constexpr std::size_t kMost = 1000;  // words of one option; who has more does not type them
   Judge judge(cases, study);
@@ -159,11 +168,8 @@ Failure blame(SweepCases& cases, const Study& study, Failure failure) {
   const std::vector<Part> parts = parts_of(cases, study);
   const Failure all = failure;
   for (Diagnostic& fault : failure.diagnostics) {
-    const auto of = std::find_if(parts.begin(), parts.end(), [&](const Part& part) {
-      return part.is_option() && is_of_value(cases, fault, part.name(), part.value);
-    });
-    if (of != parts.end()) {
-      fault = told_at(of->where, of->name(), fault);
+    if (std::optional<Diagnostic> told = of_option(cases, study, fault)) {
+      fault = *std::move(told);
       continue;
     }
     const std::string place = to_string(fault.where);

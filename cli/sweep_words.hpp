@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ bool is_of_value(const SweepCases& cases, const Diagnostic& fault, const std::st
 
 /// The same fault at the place of that value in the study. What a file has at one of its lines stays there.
 Diagnostic told_at(const Location& where, const std::string& option, Diagnostic fault);
+
+/// The same at the place of the option of case 0 whose value it is of; nothing if it is of none.
+std::optional<Diagnostic> of_option(const SweepCases& cases, const ensemble::Study& study, const Diagnostic& fault);
 
 /// A fault of a word; `where` is the word's place in the study, though the fault may be in the file that it names.
 struct WordFault {

@@ -331,6 +331,20 @@ class SweepFaults(SweepCase):
                      "bad.yaml:10:39: error: output 'columns.theta.v' is a column: name a statistic of it (.min, .max, .mean, .sd, .rms, "
                      ".first, .last, .p95)")
 
+    def test_outputs_that_only_some_words_of_an_option_give(self):
+        study = "verb: simulate\nmodel: fourbar.yaml\noptions: {time: 10ms%s}\noutputs: [columns.A.fx.max%s]\nvary: {%s}\n"
+        for vary in ("--reactions: [false, true]", "--reactions: [true, false]", "--reactions: [false, true, false]"):
+            self.write("study.yaml", study % ("", "", vary))
+            self.good("sweep", "study.yaml")
+            rows = self.rows()
+            self.assertEqual([row["columns.A.fx.max"] != "" for row in rows], [row["--reactions"] == "true" for row in rows], rows)
+            self.assertEqual([row["status"] for row in rows], ["0"] * len(rows))
+        self.assertIn("columns.A.fx.max", self.good("sweep", "study.yaml", "--paths").out.split())
+        unknown = "error: unknown output 'columns.A.fy.mean.x' of simulate; did you mean 'columns.A.fy.mean'?"
+        self.refused(study % ("", ", columns.A.fy.mean.x", "--reactions: [false, true]"), "bad.yaml:4:29: " + unknown)
+        self.refused(study % (", stpe: 1", "", "--reactions: [false, true]"),
+                     "bad.yaml:3:23: error: unknown option 'stpe' of simulate; did you mean 'step'?")
+
     def test_empty_grids_and_bad_distributions(self):
         self.refused(STUDY.replace("{distribution: normal, mean: 1, sd: 5mm}", "{from: 1, to: 2, step: -0.1}")
                      .replace("low: 3.9", "low: 4.2").replace("[trapezoidal, hermite-simpson]", "[]"),
