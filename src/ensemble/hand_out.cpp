@@ -9,7 +9,7 @@ std::uint64_t HandOut::share(int workers) {
   const std::lock_guard lock(mutex_);
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   const double all = std::max(1, workers_), own = std::max(1, workers);
-  const double rate = static_cast<double>(journal_.finished() - journal_.resumed()) / std::max(elapsed, 1e-3) / all;
+  const double rate = static_cast<double>(journal_.finished() - before_) / std::max(elapsed, 1e-3) / all;
   const double left = static_cast<double>(journal_.cases() - std::min(journal_.cases(), cursor_));
   return static_cast<std::uint64_t>(std::clamp(std::min(kSeconds * rate, left / (4 * all)) * own, own, 1e6));
 }

@@ -18,7 +18,7 @@ class HandOut {
  public:
   /// `workers`: of all processes together.
   HandOut(Journal& journal, int workers)
-      : journal_(journal), workers_(workers), start_(Clock::now()), synced_(start_) {}
+      : journal_(journal), workers_(workers), before_(journal.finished()), start_(Clock::now()), synced_(start_) {}
 
   Chunk next(std::uint64_t most = 1);
   /// For a process with so many of the workers: what they do in about half a second, less towards the end.
@@ -36,6 +36,7 @@ class HandOut {
   std::mutex mutex_;
   Journal& journal_;
   int workers_;
+  std::uint64_t before_ = 0;  // finished when it began: their time is not known here
   std::uint64_t cursor_ = 0;
   std::optional<Failure> failure_;
   Clock::time_point start_, synced_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <thread>
 
 #include "kinegraph/ensemble/hand_out.hpp"
@@ -46,18 +47,79 @@ void on_threads(int threads, const Work& work) {
   });
 }
 
-// Messages. To rank 0: its study, how many workers it has, outcomes. Back: which cases come next.
-// No workers: the sender is interrupted and goes home.
-std::string request(std::uint64_t study, int workers, const std::vector<std::string>& outcomes) {
-  std::string bytes;
-  put(bytes, study);
-  put(bytes, static_cast<std::int32_t>(workers));
-  for (const std::string& outcome : outcomes) {
-    put(bytes, static_cast<std::uint32_t>(outcome.size()));
-    bytes += outcome;
+// Messages. To rank 0: of which study, what is wished, how many workers the sender has, outcomes. Back, unless nothing
+// is wished: which cases come next.
+enum class Wish : std::uint8_t { cases, nothing, home };  // home: the sender is interrupted
+
+/// What a process of another rank has to tell rank 0. Outcomes do not wait for each other: they are sent at once, or,
+/// where there are many, ten times a second, so that hardly any is lost with a process.
+class Outbox {
+ public:
+  explicit Outbox(const SweepOptions& options) : options_(options), beside_([this] { run(); }) {}
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+  ~Outbox() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    wake_.notify_one();
+    beside_.join();
   }
-  return bytes;
-}
+
+  void add(const Outcome& outcome) {
+    const std::string bytes = encode(outcome);
+    const std::lock_guard lock(mutex_);
+    put(outcomes_, static_cast<std::uint32_t>(bytes.size()));
+    outcomes_ += bytes;
+    if (std::chrono::steady_clock::now() >= sent_ + kBetween) send(Wish::nothing);
+  }
+
+  /// Sends what is left, and waits for what comes next.
+  Chunk ask(Wish wish) {
+    std::unique_lock lock(mutex_);
+    send(wish);
+    Ranks::Message message;
+    for (Nap nap; !options_.ranks->receive(message);) {
+      lock.unlock();
+      nap.take();
+      lock.lock();
+    }
+    std::string_view bytes = message.bytes;
+    Chunk chunk;
+    take(bytes, chunk);
+    return chunk;
+  }
+
+ private:
+  static constexpr auto kBetween = 100ms;
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, kBetween, [&] { return closed_; })) {
+      if (!outcomes_.empty()) send(Wish::nothing);
+    }
+  }
+
+  void send(Wish wish) {  // locked: MPI is called by one thread at a time
+    std::string bytes;
+    put(bytes, options_.study);
+    put(bytes, wish);
+    put(bytes, static_cast<std::int32_t>(options_.threads));
+    bytes += outcomes_;
+    options_.ranks->send(0, bytes);
+    outcomes_.clear();
+    sent_ = std::chrono::steady_clock::now();
+  }
+
+  const SweepOptions& options_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::string outcomes_;  // each with its length before it
+  std::chrono::steady_clock::time_point sent_;
+  bool closed_ = false;
+  std::thread beside_;  // last: it uses the others
+};
 
 std::string reply(const Chunk& chunk) {
   std::string bytes;
@@ -95,8 +157,9 @@ class Service {
   void answer(const Ranks::Message& message) {
     std::string_view bytes = message.bytes;
     std::uint64_t study = 0;
+    Wish wish = Wish::cases;
     std::int32_t workers = 1;
-    if (!take(bytes, study) || !take(bytes, workers) || study != options_.study) {
+    if (!take(bytes, study) || !take(bytes, wish) || !take(bytes, workers) || study != options_.study) {
       cases_.stop(Failure::bad_input("rank " + std::to_string(message.from) +
                                      " reads another study or model than rank 0: are the files the same there?"));
     } else {
@@ -104,7 +167,8 @@ class Service {
         if (const auto outcome = decode(bytes.substr(0, size))) cases_.take(*outcome);
       }
     }
-    if (workers == 0) cases_.stop(Failure::interrupted());
+    if (wish == Wish::nothing) return;
+    if (wish == Wish::home) cases_.stop(Failure::interrupted());
     const Chunk chunk = cases_.next_share(workers);
     options_.ranks->send(message.from, reply(chunk));
     away_ -= chunk.count == 0;
@@ -145,29 +209,22 @@ Result<std::monostate> sweep(Journal& journal, const RunCase& run, const SweepOp
 }
 
 Result<std::monostate> help_sweep(const RunCase& run, const SweepOptions& options) {
-  std::vector<std::string> outcomes;
+  Outbox outbox(options);
+  std::mutex mutex;
   std::optional<Failure> failure;
-  for (;;) {
-    options.ranks->send(0, request(options.study, failure ? 0 : options.threads, outcomes));
-    Ranks::Message message;
-    for (Nap nap; !options.ranks->receive(message);) nap.take();
-    if (failure) return *failure;
-    std::string_view bytes = message.bytes;
-    Chunk chunk;
-    if (!take(bytes, chunk) || chunk.count == 0) break;
-    outcomes.clear();
+  for (Chunk chunk = outbox.ask(Wish::cases); chunk.count > 0; chunk = outbox.ask(failure ? Wish::home : Wish::cases)) {
     std::atomic<std::uint64_t> next = chunk.first;
-    std::mutex mutex;
     on_threads(options.threads, [&] {
       for (std::uint64_t k = next++; k < chunk.first + chunk.count; k = next++) {
         const Result<Outcome> outcome = run(k);
+        if (outcome) outbox.add(*outcome);
         const std::lock_guard lock(mutex);
         if (!outcome) failure = outcome.failure();
         if (failure) return;
-        outcomes.push_back(encode(*outcome));
       }
     });
   }
+  if (failure) return *failure;
   return std::monostate{};
 }
 

@@ -280,6 +280,45 @@ TEST_F(SweepTest, OtherProcessesHelp) {
   EXPECT_EQ(by[0] + by[1] + by[2] + by[3], 300);
 }
 
+/// What a process has finished does not wait for the rest of what it was given: it would be lost with the process.
+TEST_F(SweepTest, OutcomesOfOtherProcessesComeAtOnce) {
+  Post post(2);
+  ThreadRank here(post, 0);
+  std::atomic<int> received = 0;
+  const auto wait_for = [&](int count) {
+    for (int i = 0; i < 1000 && received < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return received >= count;
+  };
+  std::thread other([&] {
+    ThreadRank there(post, 1);
+    SweepOptions options;
+    options.ranks = &there;
+    const auto run = [&](std::uint64_t k) {
+      EXPECT_TRUE(k < 2 || wait_for(2));
+      return Result<Outcome>(answer(k));
+    };
+    EXPECT_TRUE(help_sweep(run, options));
+  });
+  const auto next = [&] {
+    Ranks::Message message;
+    while (!here.receive(message)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return message.bytes;
+  };
+  const auto reply = [&](const Chunk& chunk) {
+    std::string bytes;
+    put(bytes, chunk);
+    here.send(1, bytes);
+  };
+  next();
+  reply({0, 3});
+  while (received < 3) {
+    const std::string bytes = next();
+    for (std::uint64_t k = 0; k < 3; ++k) received += bytes.find(encode(answer(k))) != std::string::npos;
+  }
+  reply({});
+  other.join();
+}
+
 TEST_F(SweepTest, AProcessWithAnotherStudyIsRefused) {
   Post post(2);
   std::thread other([&] {
@@ -305,6 +344,12 @@ TEST_F(SweepTest, AProcessWithAnotherStudyIsRefused) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.failure().to_string(),
             "error: rank 1 reads another study or model than rank 0: are the files the same there?");
+}
+
+TEST_F(SweepTest, WhatWasFinishedBeforeTellsNoRate) {
+  Result<Journal> journal = open();
+  for (std::uint64_t k = 0; k < 5; ++k) ASSERT_TRUE(journal->append(answer(k)));
+  EXPECT_EQ(HandOut(*journal, 4).next_share(2).count, 2U);
 }
 
 TEST_F(SweepTest, SharesGetSmallTowardsTheEnd) {
