@@ -104,6 +104,25 @@ class Sweeps(SweepCase):
             self.assertEqual(int(rows[k]["steps"]), summary["steps"])
             self.assertEqual(float(rows[k]["speed"]), motion[-1][names.index("theta.v")])
 
+    def test_the_rate_has_the_time_of_the_cases_that_were_tried(self):
+        self.write("one.yaml", "verb: simulate\nmodel: fourbar.yaml\noptions: {time: 1}\noutputs: [wall_s]\n")
+        self.assertEqual(self.run_program("sweep", "one.yaml", "--json", "s.json").status, 0)
+        found = json.loads(self.read("s.json"))
+        self.assertGreaterEqual(found["wall_s"], float(self.rows("one.csv")[0]["wall_s"]))
+        self.assertAlmostEqual(found["rate"] * found["wall_s"], 1)
+
+    def test_progress_in_lines(self):
+        self.write("study.yaml", STUDY.replace("samples: 40", "samples: 300"))
+        result = self.run_program("sweep", "study.yaml", "--progress", "50ms", "--threads", "1")
+        self.assertEqual(result.status, 0)
+        lines = result.err.splitlines()
+        self.assertGreater(len(lines), 2, result.err)
+        for line in lines:
+            self.assertRegex(line, r"^sweep: \d+ of 600, [0-9.e+]+ cases/s(, \d+ s left)?$")
+        counts = [int(line.split()[1]) for line in lines]
+        self.assertEqual(counts, sorted(counts))
+        self.bad("error: progress: must be > 0, is 0", "sweep", "study.yaml", "--progress", "0")
+
     def test_cases_with_warnings_are_counted(self):
         self.write("coarse.yaml", STUDY.replace("time: 50ms, step: 1ms", "time: 2").replace("samples: 40\n", "")
                    .replace("design: latin-hypercube\n", "").replace("{distribution: normal, mean: 1, sd: 5mm}", "[1]")
