@@ -224,12 +224,14 @@ ensemble::SweepOptions Sweep::options(const ensemble::Study& study, SweepCases& 
 Done Sweep::finish(const ensemble::Study& study, const SweepCases& cases, ensemble::Journal& journal, OutputFile& table,
                    ProgressBar& bar) {
   const bool hdf5 = is_hdf5(table.path());
-  const std::vector<ensemble::Column> columns = ensemble::table_columns(study, hdf5 ? &journal : nullptr);
+  const auto shown = [&](double share) { return bar.show(share, "writing the table"); };
+  const auto texts = hdf5 ? ensemble::text_outputs(study, journal, shown) : std::vector<bool>{};
+  if (!texts) return texts.failure();
+  const std::vector<ensemble::Column> columns = ensemble::table_columns(study, *texts);
   Result<std::unique_ptr<ensemble::TableFile>> rows =
       hdf5 ? hdf5_table(table, columns) : ensemble::csv_table(table, columns);
   if (!rows) return rows.failure();
-  const auto written = ensemble::write_table(**rows, study, cases.design(), journal,
-                                             [&](double share) { return bar.show(share, "writing the table"); });
+  const auto written = ensemble::write_table(**rows, study, cases.design(), journal, shown);
   if (!written) return written.failure();
   Summary summary = summarize(study, journal, *written);
   const std::string& file = table.path();

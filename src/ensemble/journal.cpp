@@ -298,8 +298,10 @@ std::optional<Outcome> Journal::read(std::uint64_t number) {
   return offset != 0 ? outcome(offset) : std::nullopt;
 }
 
-Result<std::monostate> Journal::visit(const std::function<void(const Outcome&)>& use) {
+Result<std::monostate> Journal::visit(const std::function<void(const Outcome&)>& use, const Progress& progress) {
+  constexpr std::uint64_t kPerReport = 4096;
   auto gap = gaps_.begin();
+  std::uint64_t seen = 0;
   for (std::uint64_t at = begin_, next = 0; at < end_; at = next) {
     if (gap != gaps_.end() && gap->first == at) {
       next = gap++->second;
@@ -308,6 +310,9 @@ Result<std::monostate> Journal::visit(const std::function<void(const Outcome&)>&
     const std::optional<Outcome> found = outcome(at, &next);
     if (!found) return Failure::bad_input({path_, 0, 0}, "cannot be read again: the file has changed");
     use(*found);
+    if (seen++ % kPerReport == 0 && progress && !progress(static_cast<double>(at) / static_cast<double>(end_))) {
+      return Failure::interrupted();
+    }
   }
   return std::monostate{};
 }

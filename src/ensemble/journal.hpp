@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "kinegraph/base/progress.hpp"
 #include "kinegraph/ensemble/case_index.hpp"
 #include "kinegraph/ensemble/outcome.hpp"
 
@@ -49,7 +50,8 @@ class Journal {
   /// The outcome of a case, if it is there.
   std::optional<Outcome> read(std::uint64_t number);
   /// All outcomes, in the order of the file.
-  [[nodiscard]] Result<std::monostate> visit(const std::function<void(const Outcome&)>& use);
+  [[nodiscard]] Result<std::monostate> visit(const std::function<void(const Outcome&)>& use,
+                                             const Progress& progress = {});
   void remove();  ///< the work is done
 
  private:

@@ -87,7 +87,7 @@ Spread Moments::spread() const {
   return found;
 }
 
-Result<std::monostate> find_percentiles(Journal& journal, std::vector<Spread>& spreads) {
+Result<std::monostate> find_percentiles(Journal& journal, std::vector<Spread>& spreads, const Progress& progress) {
   std::vector<Selection> selections;
   const auto place = [](const Spread& spread, double percent) {
     return percent / 100 * static_cast<double>(spread.count == 0 ? 0 : spread.count - 1);
@@ -102,11 +102,13 @@ Result<std::monostate> find_percentiles(Journal& journal, std::vector<Spread>& s
   }
   for (int pass = 0; pass < kPasses; ++pass) {
     for (Selection& selection : selections) selection.begin_pass(pass);
-    const auto shown = journal.visit([&](const Outcome& outcome) {
+    const auto show = [&](const Outcome& outcome) {
       for (std::size_t i = 0; i < std::min(outcome.cells.size(), selections.size()); ++i) {
         if (outcome.cells[i].kind == Cell::Kind::number) selections[i].show(outcome.cells[i].number);
       }
-    });
+    };
+    const auto shown =
+        journal.visit(show, [&](double share) { return !progress || progress((pass + share) / kPasses); });
     if (!shown) return shown;
     for (Selection& selection : selections) selection.end_pass();
   }

@@ -30,6 +30,7 @@ class Moments {
 
 /// The exact percentiles of every output, added to `spreads`, in memory that does not grow with the number of cases:
 /// the order statistics are found digit by digit (11 bits each) in six passes over the journal.
-[[nodiscard]] Result<std::monostate> find_percentiles(Journal& journal, std::vector<Spread>& spreads);
+[[nodiscard]] Result<std::monostate> find_percentiles(Journal& journal, std::vector<Spread>& spreads,
+                                                      const Progress& progress);
 
 }  // namespace kinegraph::ensemble

@@ -59,7 +59,7 @@ class SweepTest : public testing::Test {
   std::string table(Journal& journal) {
     const std::string path = folder_ / "t.csv";
     Result<OutputFile> file = OutputFile::create(path);
-    const auto written = write_table(*csv_table(*file, table_columns(study_, nullptr)), study_, design_, journal, {});
+    const auto written = write_table(*csv_table(*file, table_columns(study_)), study_, design_, journal, {});
     EXPECT_TRUE(written) << written.failure().to_string();
     written_ = written ? *written : TableSummary();
     spreads_ = written_.spreads;
@@ -114,8 +114,8 @@ TEST_F(SweepTest, MemoryDoesNotGrowWithFinishedCases) {
   Result<OutputFile> file = OutputFile::create(folder_ / "t.csv");
   early = late = 0;
   const auto written =
-      write_table(*csv_table(*file, table_columns(study_, nullptr)), study_, design, *journal, [&](double share) {
-        (share < 0.2 ? early : late) = held();
+      write_table(*csv_table(*file, table_columns(study_)), study_, design, *journal, [&](double share) {
+        if (share < 0.5) (share < 0.1 ? early : late) = held();  // then come the histograms of percentiles
         return true;
       });
   ASSERT_TRUE(written) << written.failure().to_string();
@@ -161,6 +161,25 @@ TEST_F(SweepTest, TellsHowOutputsSpread) {
     EXPECT_EQ(spreads_[0].percentiles[p], x[i] + (at - std::floor(at)) * (x[i + 1] - x[i])) << kPercentiles[p];
   }
   EXPECT_EQ(spreads_[1].count, 0U);
+}
+
+/// Ctrl-C while the table is written: in its rows, in the passes for percentiles, before HDF5.
+TEST_F(SweepTest, TheTableIsLeftWhenItIsTold) {
+  run(2);
+  Result<Journal> journal = open();
+  ASSERT_TRUE(journal);
+  for (const double enough : {0.0, 0.5, 0.6, 0.9}) {
+    Result<OutputFile> file = OutputFile::create(folder_ / "left.csv");
+    const auto written = write_table(*csv_table(*file, table_columns(study_)), study_, design_, *journal,
+                                     [&](double share) { return share < enough; });
+    ASSERT_FALSE(written) << enough;
+    EXPECT_EQ(written.failure().exit_status(), 130) << enough;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "left.csv"));
+  const auto texts = text_outputs(study_, *journal, [](double) { return false; });
+  ASSERT_FALSE(texts);
+  EXPECT_EQ(texts.failure().exit_status(), 130);
+  EXPECT_EQ(*text_outputs(study_, *journal, {}), (std::vector<bool>{false, true}));
 }
 
 /// Stopped again and again, it ends with the same table, and no case is run twice.

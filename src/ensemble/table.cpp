@@ -32,19 +32,6 @@ std::vector<Field> row(const Study& study, const Case& of, const Outcome& outcom
   return fields;
 }
 
-/// Which outputs are texts in some case: a column of HDF5 has one type.
-std::vector<bool> text_outputs(const Study& study, Journal& journal) {
-  std::vector<bool> texts(study.outputs.size());
-  for (std::uint64_t k = 0; k < journal.cases(); ++k) {
-    const std::optional<Outcome> outcome = journal.read(k);
-    if (!outcome) continue;  // told by who writes the rows
-    for (std::size_t i = 0; i < std::min(texts.size(), outcome->cells.size()); ++i) {
-      if (outcome->cells[i].kind == Cell::Kind::text) texts[i] = true;
-    }
-  }
-  return texts;
-}
-
 }  // namespace
 
 bool names_seed(const Study& study) {
@@ -54,16 +41,25 @@ bool names_seed(const Study& study) {
                      [](const Varied& varied) { return varied.option && varied.name.text == "seed"; });
 }
 
-std::vector<Column> table_columns(const Study& study, Journal* journal) {
+Result<std::vector<bool>> text_outputs(const Study& study, Journal& journal, const Progress& progress) {
+  std::vector<bool> texts(study.outputs.size());
+  const auto see = [&](const Outcome& outcome) {
+    for (std::size_t i = 0; i < std::min(texts.size(), outcome.cells.size()); ++i) {
+      if (outcome.cells[i].kind == Cell::Kind::text) texts[i] = true;
+    }
+  };
+  if (const auto seen = journal.visit(see, progress); !seen) return seen.failure();
+  return texts;
+}
+
+std::vector<Column> table_columns(const Study& study, const std::vector<bool>& texts) {
   using enum Column::Kind;
-  const std::vector<bool> texts =
-      journal ? text_outputs(study, *journal) : std::vector<bool>(study.outputs.size(), false);
   std::vector<Column> columns = {{"case", whole}};
   if (!names_seed(study)) columns.push_back({"seed", whole});
   if (study.repetitions > 1) columns.push_back({"repetition", whole});
   for (const Varied& varied : study.vary) columns.push_back({varied.written(), kind_of(varied)});
   for (std::size_t i = 0; i < study.outputs.size(); ++i) {
-    columns.push_back({study.outputs[i].name, texts[i] ? text : number});
+    columns.push_back({study.outputs[i].name, i < texts.size() && texts[i] ? text : number});
   }
   columns.insert(columns.end(), {{"status", whole}, {"error", text}, {"warnings", whole}});
   return columns;
@@ -72,6 +68,7 @@ std::vector<Column> table_columns(const Study& study, Journal* journal) {
 Result<TableSummary> write_table(TableFile& table, const Study& study, const Design& design, Journal& journal,
                                  const Progress& progress) {
   constexpr std::uint64_t kRowsPerReport = 4096;
+  constexpr double kRowsShare = 0.5;  // the passes for percentiles take about as long
   std::vector<Moments> moments(study.outputs.size());
   TableSummary summary;
   for (std::uint64_t k = 0; k < design.cases() && !table.failed(); ++k) {
@@ -86,12 +83,13 @@ Result<TableSummary> write_table(TableFile& table, const Study& study, const Des
       if (outcome->cells[i].kind == Cell::Kind::number) moments[i].add(outcome->cells[i].number);
     }
     if (k % kRowsPerReport == 0 && progress &&
-        !progress(static_cast<double>(k) / static_cast<double>(design.cases()))) {
+        !progress(kRowsShare * static_cast<double>(k) / static_cast<double>(design.cases()))) {
       return Failure::interrupted();
     }
   }
   for (const Moments& m : moments) summary.spreads.push_back(m.spread());
-  if (const auto found = find_percentiles(journal, summary.spreads); !found) return found.failure();
+  const auto further = [&](double share) { return !progress || progress(kRowsShare + (1 - kRowsShare) * share); };
+  if (const auto found = find_percentiles(journal, summary.spreads, further); !found) return found.failure();
   if (const auto done = table.finish(); !done) return done.failure();
   return summary;
 }

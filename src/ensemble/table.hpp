@@ -16,9 +16,12 @@ struct TableSummary {
 };
 
 /// The columns of a sweep's table: case, seed, repetition (where there are several), what is varied, the outputs,
-/// status, error, warnings (how many). With a journal an output is a column of texts where some case has a text; where
-/// the kinds of columns do not matter, none is needed.
-std::vector<Column> table_columns(const Study& study, Journal* journal);
+/// status, error, warnings (how many). `texts`: which outputs are texts; where the kinds of columns do not matter, none
+/// is needed.
+std::vector<Column> table_columns(const Study& study, const std::vector<bool>& texts = {});
+
+/// Which outputs are texts in some case: a column of HDF5 has one type.
+Result<std::vector<bool>> text_outputs(const Study& study, Journal& journal, const Progress& progress);
 
 /// The rows of a finished sweep, one per case, in their order, whatever the order in which they came.
 Result<TableSummary> write_table(TableFile& table, const Study& study, const Design& design, Journal& journal,
