@@ -2,6 +2,8 @@
 #define OMPI_SKIP_MPICXX 1  // its C++ interface is of the past
 #include <mpi.h>
 
+#include <memory>
+
 #include "kinegraph/ensemble/ranks.hpp"
 
 namespace {
@@ -11,8 +13,7 @@ constexpr int kTag = 1;
 class MpiRanks final : public kinegraph::ensemble::Ranks {
  public:
   MpiRanks() {
-    int given = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given_);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
@@ -20,6 +21,7 @@ class MpiRanks final : public kinegraph::ensemble::Ranks {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  bool takes_threads() const { return given_ >= MPI_THREAD_SERIALIZED; }
 
   void send(int to, const std::string& bytes) override {
     MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, kTag, MPI_COMM_WORLD);
@@ -38,9 +40,12 @@ class MpiRanks final : public kinegraph::ensemble::Ranks {
   }
 
  private:
-  int rank_ = 0, size_ = 1;
+  int given_ = MPI_THREAD_SINGLE, rank_ = 0, size_ = 1;
 };
 
 }  // namespace
 
-extern "C" kinegraph::ensemble::Ranks* kinegraph_join_mpi() { return new MpiRanks; }
+extern "C" kinegraph::ensemble::Ranks* kinegraph_join_mpi() {
+  auto ranks = std::make_unique<MpiRanks>();
+  return ranks->takes_threads() ? ranks.release() : nullptr;
+}

@@ -41,7 +41,9 @@ Result<std::unique_ptr<Ranks>> join_ranks() {
   if (!module) return Failure::bad_input(std::string("cannot load the module for MPI: ") + ::dlerror());
   const auto join = reinterpret_cast<JoinMpi>(::dlsym(module, kJoinMpi));
   if (!join) return Failure::bad_input({file.string(), 0, 0}, "is no module of this kinegraph");
-  return std::unique_ptr<Ranks>(join());
+  std::unique_ptr<Ranks> ranks(join());
+  if (!ranks) return Failure::bad_input("this MPI was built without threads: it must give MPI_THREAD_SERIALIZED");
+  return ranks;
 }
 
 }  // namespace kinegraph::ensemble

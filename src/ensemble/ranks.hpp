@@ -26,7 +26,7 @@ class Ranks {
 /// loaded only then: the program runs where there is no MPI.
 Result<std::unique_ptr<Ranks>> join_ranks();
 
-/// What the module exports, by this name.
+/// What the module exports, by this name. It gives null where MPI cannot be called by one thread after the other.
 inline constexpr const char* kJoinMpi = "kinegraph_join_mpi";
 using JoinMpi = Ranks* (*)();
 

@@ -116,6 +116,14 @@ int rename(const char* from, const char* to) {
   return fails("rename") ? -1 : next<int(const char*, const char*)>("rename")(from, to);
 }
 
+/// "MPI_Init_thread:1:EIO": an MPI that was built without threads.
+int MPI_Init_thread(int* count, char*** arguments, int required, int* given) {
+  const auto init = reinterpret_cast<int (*)(int*, char***, int, int*)>(dlsym(RTLD_DEFAULT, "PMPI_Init_thread"));
+  const int done = init(count, arguments, required, given);
+  if (fails("MPI_Init_thread")) *given = 0;
+  return done;
+}
+
 int open(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);

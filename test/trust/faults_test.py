@@ -8,6 +8,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,16 @@ class EveryVerb(Faulty):
             with self.subTest(error=error):
                 status, _, err = self.run_with(f"flock:1:{error}", "sweep", "study.yaml", "--out", "a.csv")
                 self.assertEqual((status, err), (2, f"a.csv.journal: error: {why}\n"))
+
+    def test_a_sweep_by_an_mpi_without_threads(self):
+        mpirun = shutil.which("mpirun")
+        if not mpirun or not os.path.exists(os.path.join(os.path.dirname(PROGRAM), "kinegraph_mpi.so")):
+            self.skipTest("no mpirun, or built without MPI")
+        done = subprocess.run([mpirun, "--allow-run-as-root", "-n", "1", "-x", f"LD_PRELOAD={PRELOAD}", "-x", "KINEGRAPH_FAULT=MPI_Init_thread:1:EIO",
+                               PROGRAM, "sweep", "study.yaml"], cwd=self.folder, capture_output=True, timeout=100, text=True, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("error: this MPI was built without threads: it must give MPI_THREAD_SERIALIZED\n", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "study.csv")))
 
     def test_a_sweep_at_any_moment(self):
         """Whatever fails, and whenever it is killed: no half table, and the same command makes the whole one."""
