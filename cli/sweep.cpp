@@ -111,7 +111,14 @@ std::uint64_t fingerprint(const std::vector<std::string>& lines) {
   return sum;
 }
 
-bool is_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
+/// ".csv", in small letters however it is written.
+std::string extension(const std::string& path) {
+  std::string text = fs::path(path).extension().string();
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+bool is_hdf5(const std::string& path) { return extension(path) == ".h5" || extension(path) == ".hdf5"; }
 
 std::string spread_table(const ensemble::Study& study, const std::vector<Spread>& spreads) {
   int width = 6;
@@ -324,6 +331,9 @@ Done Sweep::run() {
   if (!common_.threads.empty()) threads_ = static_cast<int>(reader.whole("threads", common_.threads, 1, 4096));
   if (common_.out.empty() && !common_.json.empty() && files().table == common_.json) {
     reader.fault("out, json", "both name the file " + quote(common_.json));
+  }
+  if (extension(common_.out) == ".parquet") {
+    reader.fault("out", "there is CSV and HDF5 (FILE.h5), no Parquet: pandas.read_csv(…).to_parquet(…) makes it of CSV");
   }
   if (!reader.ok()) return reader.failure();
   Result<std::unique_ptr<ensemble::Ranks>> joined = ensemble::join_ranks();

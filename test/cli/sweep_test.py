@@ -177,6 +177,16 @@ class Sweeps(SweepCase):
         with open(os.path.join(self.folder, "study.h5"), "rb") as file:
             self.assertEqual(file.read(), one)
         self.assertEqual(sorted(name for name in os.listdir(self.folder) if "study" in name), ["study.h5", "study.yaml"])
+        for name in ("study.H5", "study.Hdf5"):
+            self.good("sweep", "study.yaml", "--out", name)
+            with open(os.path.join(self.folder, name), "rb") as file:
+                self.assertEqual(file.read(), one)
+
+    def test_there_is_no_parquet(self):
+        for name in ("study.parquet", "study.PARQUET"):
+            self.bad("error: out: there is CSV and HDF5 (FILE.h5), no Parquet: pandas.read_csv(…).to_parquet(…) makes it of CSV",
+                     "sweep", "study.yaml", "--out", name)
+        self.assertEqual(self.files(), ["study.yaml"])
 
     def test_lists_of_numbers_with_units_are_told_in_si(self):
         self.write("study.yaml", "verb: simulate\nmodel: fourbar.yaml\noptions: {time: 10ms}\nvary:\n  L: [1000mm, 1.001, 1]\n"
