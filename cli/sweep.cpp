@@ -333,7 +333,8 @@ Done Sweep::run() {
     reader.fault("out, json", "both name the file " + quote(common_.json));
   }
   if (extension(common_.out) == ".parquet") {
-    reader.fault("out", "there is CSV and HDF5 (FILE.h5), no Parquet: pandas.read_csv(…).to_parquet(…) makes it of CSV");
+    reader.fault("out",
+                 "there is CSV and HDF5 (FILE.h5), no Parquet: pandas.read_csv(…).to_parquet(…) makes it of CSV");
   }
   if (!reader.ok()) return reader.failure();
   Result<std::unique_ptr<ensemble::Ranks>> joined = ensemble::join_ranks();

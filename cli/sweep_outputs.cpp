@@ -84,10 +84,10 @@ void OutputCheck::tell(bool whole, Probe& probe) const {
           fmt::format("warning: output {} is a time of this computer: it differs from run to run", quote(path)));
       continue;
     }
-    if (!whole && why.empty() && did_you_mean(path, paths_).empty()) continue;
-    std::string message =
-        why.empty() ? fmt::format("unknown output {} of {}{}", quote(path), study_.verb.text, did_you_mean(path, paths_))
-                    : fmt::format("output {} {}", quote(path), why);
+    const std::string near = did_you_mean(path, paths_);
+    if (!whole && why.empty() && near.empty()) continue;
+    std::string message = why.empty() ? fmt::format("unknown output {} of {}{}", quote(path), study_.verb.text, near)
+                                      : fmt::format("output {} {}", quote(path), why);
     if (why.empty() && !message.ends_with('?')) message += "; `kinegraph sweep STUDY --paths` lists all";
     probe.failure.diagnostics.push_back({Severity::error, output.where, std::move(message)});
   }

@@ -88,8 +88,9 @@ Result<Journal> Journal::open(const std::string& path, const std::vector<std::st
   const int refused = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
   if (refused != 0 && !has_no_locks(refused)) {
     ::close(descriptor);
-    return Failure::bad_input({path, 0, 0}, refused == EWOULDBLOCK ? "another sweep is writing this journal"
-                                                                   : "cannot lock the file: " + system_message(refused));
+    return Failure::bad_input({path, 0, 0}, refused == EWOULDBLOCK
+                                                ? "another sweep is writing this journal"
+                                                : "cannot lock the file: " + system_message(refused));
   }
   Result<CaseIndex> index = CaseIndex::create(path, cases);
   if (!index) {
