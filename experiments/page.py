@@ -155,7 +155,10 @@ def programs(runs):
 
 
 def make(folder, runs, facts):
-    """Writes folder/index.html. runs: name, state (done, failed, skipped), why, seconds; facts: lines for the top."""
+    """Writes folder/index.html. runs: name, state (done, failed, skipped), why, seconds; facts: lines for the top.
+
+    Gives the results of which nothing is recorded, not even why there is none.
+    """
     folder = pathlib.Path(folder)
     found = {f"{paper} {name}": [] for paper, _, results in PAPERS for name, _, _ in results}
     others = {}
@@ -183,3 +186,4 @@ def make(folder, runs, facts):
     whole = folder / "index.html.part"
     whole.write_text(text)
     whole.replace(folder / "index.html")
+    return [name for name, items in found.items() if not items]

@@ -77,8 +77,9 @@ void Record::missing(const std::string& result, const std::string& why) {
   fmt::print("  {}: {}\n", result, why);
 }
 
-int Record::skip(const std::string& why) {
+int Record::skip(const std::string& why, const std::vector<std::string>& results) {
   (*json_)["skipped"] = why;
+  for (const std::string& result : results) missing(result, why);
   fmt::print("skipped: {}\n", why);
   return 0;
 }

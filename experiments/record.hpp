@@ -42,8 +42,8 @@ class Record {
   void text(const std::string& result, const std::string& caption, const std::string& text);
   /// A result that cannot be had, and why.
   void missing(const std::string& result, const std::string& why);
-  /// The whole experiment cannot be made here. The exit status of that.
-  int skip(const std::string& why);
+  /// The experiment cannot be made here, so that there are none of these results. The exit status of that.
+  int skip(const std::string& why, const std::vector<std::string>& results);
 
  private:
   void add(const std::string& result, const char* kind, nlohmann::ordered_json item);

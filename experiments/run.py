@@ -5,7 +5,8 @@
 
 Programs run N at a time, the longest first; those after --alone one after the other, at the end: they measure time.
 Each says what it does in OUT/NAME.log and leaves its record in OUT/NAME.json. One that fails does not end the others: the page is written
-whatever happens, and the exit status is 1 if a program failed.
+whatever happens, and the exit status is 1 if a program failed, or if of a table or figure (results.py) nothing is
+recorded, not even why there is none: unless only some were run, or quickly.
 """
 
 import argparse
@@ -196,7 +197,7 @@ def main():
     runs = [outcomes[name] for name in everything if name in outcomes]
     kept_file.write_text(json.dumps(runs, indent=1) + "\n")
     total, cpu = time.monotonic() - begin, sum(run.get("cpu_s", 0) for run in runs)
-    page.make(FOLDER, runs, [
+    untold = page.make(FOLDER, runs, [
         f"{datetime.date.today()}, {processor()}, {os.cpu_count()} processors, {options.jobs} programs at a time: "
         f"{minutes(total)}, {minutes(cpu)} of processor time. Times of ours are of this machine under whatever load it "
         "had; the papers’ are of theirs.",
@@ -208,7 +209,10 @@ def main():
     print(", ".join(f"{n} {state}" for state, n in counts.items()) + f", {minutes(total)}; {FOLDER / 'index.html'}")
     if failed:
         print(f'failed: {", ".join(failed)} (what they said is in {FOLDER}/NAME.log)', file=sys.stderr)
-    sys.exit(1 if failed else 0)
+    incomplete = untold and not options.only and not is_quick()
+    if incomplete:
+        print(f'incomplete: nothing is recorded of {", ".join(untold)}, nor why', file=sys.stderr)
+    sys.exit(1 if failed or incomplete else 0)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
 #include "experiments/maximal_recording.hpp"
@@ -193,12 +192,14 @@ class Linear {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main() {
   Record record("furuta_records");
-  const std::filesystem::path folder = argc > 1 ? argv[1] : KINEGRAPH_SOURCE_DIR "/../shared/data";
-  if (!std::filesystem::exists(folder / "furuta_1.csv")) return record.skip("the measured data is not here");
   std::vector<Trajectory> tables;
-  for (int i = 1; i <= 3; ++i) tables.push_back(table_of((folder / fmt::format("furuta_{}.csv", i)).string()));
+  for (int i = 1; i <= 3; ++i) {
+    const std::string file = shared_file(fmt::format("data/furuta_{}.csv", i));
+    if (file.empty()) return record.skip("the measured data is not here", {});
+    tables.push_back(table_of(file));
+  }
   const Model start = read("rotary_pendulum.urdf", {{"theta.dry", 1e-4}, {"theta.stiffness", 1e-4}});
   task::IdentifyOptions options = options_of();
   options.kappa = chosen_kappa(record, start, tables[0], options);
