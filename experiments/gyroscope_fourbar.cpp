@@ -162,6 +162,7 @@ Track Tracker::run(const Truth& truth, std::uint64_t seed) const {
     require(filter->push(reading), "reading");
     const filter::Belief& belief = filter->belief();
     track.t.push_back(reading.t);
+    track.reading.push_back(reading.y[0] / kDegree);
     track.error.push_back(std::remainder(belief.x[crank_] - truth.angle[k], 2 * M_PI) / kDegree);
     track.sd.push_back(belief.chart.columns == std::vector{crank_} ? std::sqrt(belief.P(0, 0)) / kDegree : NAN);
     track.branch.push_back(filter->branches());

@@ -45,6 +45,7 @@ struct TrackSettings {
 
 struct Track {
   std::vector<double> t, error, sd;         ///< of the crank angle, degrees
+  std::vector<double> reading;              ///< of the gyroscope, with its noise, °/s
   std::vector<std::vector<double>> branch;  ///< probabilities
   double cpu_s = 0;
   filter::ParticleFilter::StageTimes stages;  ///< without cells

@@ -32,16 +32,19 @@ void draw_angle(Record& record, const Truth& truth, const Track& track, int bran
           fmt::format("Crank angle, assembly {}, ± 2 sd", branch), "t in s", "°", {estimate, real}, false, {band}});
 }
 
-/// Probability of the right assembly over the first moments.
-void draw_probability(Record& record, const Track& track, int branch) {
-  kinegraph::report::Curve curve{"P(right)", {}, {}};
-  for (std::size_t i = 0; i < track.t.size() && track.t[i] < 0.6; ++i) {
-    curve.x.push_back(track.t[i]);
-    curve.y.push_back(track.branch[i][branch]);
+/// Probability of each assembly over the first moments.
+void draw_probability(Record& record, const Track& track, int branch, int branches) {
+  kinegraph::report::Plot plot{
+      fmt::format("Probability of each assembly, the true one is {}", branch), "t in s", "P", {}};
+  for (int b = 0; b < branches; ++b) {
+    kinegraph::report::Curve& curve = plot.curves.emplace_back();
+    curve.label = fmt::format("assembly {}", b);
+    for (std::size_t i = 0; i < track.t.size() && track.t[i] < 0.6; ++i) {
+      curve.x.push_back(track.t[i]);
+      curve.y.push_back(track.branch[i][b]);
+    }
   }
-  record.draw(
-      "004 Fig. 11", fmt::format("friction_prototype_{}", branch),
-      kinegraph::report::Plot{fmt::format("Probability of the right assembly ({})", branch), "t in s", "P", {curve}});
+  record.draw("004 Fig. 11", fmt::format("friction_prototype_{}", branch), plot);
 }
 
 struct Totals {
@@ -75,7 +78,7 @@ int main() {
   fmt::print("Four-bar with friction that the filter does not know, 50 particles: {} seeds each\n", seeds);
   const kinegraph::Model assumed = fourbar(), real = fourbar(kPrototypeFriction);
   const Tracker ours(assumed, prototype_settings()), printed(assumed, printed_settings());
-  kinegraph::report::Plot readings{"Readings of the gyroscope, without noise", "t in s", "°/s", {}};
+  kinegraph::report::Plot readings{"Readings of the gyroscope", "t in s", "°/s", {}};
   Table table("friction_prototype", {"filter", "assembly", "released at", "ms to P > 0.99, median", "90 % within",
                                      "right branch", "RMSE from 1 s in °"});
   for (int branch = 0; branch < ours.branches(); ++branch) {
@@ -85,7 +88,7 @@ int main() {
       if (angle != 60) continue;
       const Totals theirs = add_row(table, "the paper's", printed, truth, branch, angle, seeds);
       const Track track = ours.run(truth, 0);
-      draw_probability(record, track, branch);
+      draw_probability(record, track, branch, ours.branches());
       draw_angle(record, truth, track, branch);
       const std::string where = fmt::format(", assembly {}", branch);
       record.compare({"004 Fig. 11", "time from which on P > 0.99, median of runs that end right" + where, "ms", 36,
@@ -98,14 +101,11 @@ int main() {
       record.compare({"004 Fig. 11", "time of the filter over real time" + where, "%", 83.75,
                       100 * track.cpu_s / kPrototypeTime,
                       ours.compiled() ? "ours: code generated for this machine" : ""});
-      kinegraph::report::Curve gyroscope{fmt::format("assembly {}", branch), {}, {}};
-      for (std::size_t i = 0; i < truth.gyroscope.size(); i += 6) {
-        gyroscope.x.push_back(static_cast<double>(i) * truth.step);
-        gyroscope.y.push_back(truth.gyroscope[i] * 180 / M_PI);
-      }
-      readings.curves.push_back(gyroscope);
+      readings.curves.push_back({fmt::format("assembly {}", branch), track.t, track.reading});
     }
   }
-  record.draw("004 Fig. 10", "gyroscope_readings", readings, "simulated, both released at 60°");
+  record.draw(
+      "004 Fig. 10", "gyroscope_readings", readings,
+      fmt::format("simulated, both released at 60°, with {:g} °/s of noise", prototype_settings().noise));
   record.show("004 Fig. 11", table);
 }

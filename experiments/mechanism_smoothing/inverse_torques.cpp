@@ -51,28 +51,37 @@ task::InverseResult timed(Record& record, const std::string& name, const Model& 
   return bench::require(task::inverse(model, motion, {}), "inverse");
 }
 
+/// A curve less another at the same times.
+report::Curve less(const std::string& label, const report::Curve& a, const report::Curve& b) {
+  report::Curve difference{label, {}, {}};
+  for (std::size_t k = 0; k < std::min(a.y.size(), b.y.size()); ++k) {
+    difference.x.push_back(a.x[k]);
+    difference.y.push_back(a.y[k] - b.y[k]);
+  }
+  return difference;
+}
+
 void fourbar(Record& record) {
   const Model model = bench::require(read_model(KINEGRAPH_SOURCE_DIR "/models/fourbar.yaml"), "model");
   Trajectory motion({"theta.q"});
   for (int k = 0; k < 2000; ++k) *motion.append(5e-3 * k) = 1.2 * (1 - std::cos(0.01 * k));
   const task::InverseResult found = timed(record, "four-bar", model, motion, {5, 2000, 5.3});
   const char* result = "000 Fig. 9";
-  report::Curve miss = curve("found less prescribed", found.trajectory, "theta.q", 1 / kDegree);
-  for (std::size_t k = 0; k < miss.y.size(); ++k) miss.y[k] -= motion.at(static_cast<int>(k), 0) / kDegree;
+  const report::Curve prescribed = curve("prescribed", motion, "theta.q", 1 / kDegree);
+  const report::Curve angle = curve("found", found.trajectory, "theta.q", 1 / kDegree);
+  report::Plot angles{"(a) Crank angle", "t in s", "°", {prescribed, angle}};
+  report::Plot misses{"(c) Following error", "t in s", "°", {less("found less prescribed", angle, prescribed)}};
   double most = 0;
-  for (const double e : miss.y) most = std::max(most, std::abs(e));
-  record.draw(result, "inverse_fourbar_angle",
-              report::Plot{"(a) Crank angle",
-                           "t in s",
-                           "°",
-                           {curve("prescribed", motion, "theta.q", 1 / kDegree),
-                            curve("found", found.trajectory, "theta.q", 1 / kDegree)}});
+  for (const double e : misses.curves[0].y) most = std::max(most, std::abs(e));
   report::Plot torques{"(b) Torque at the crank", "t in s", "N m", {curve("ours", found.trajectory, "theta.tau")}};
   const std::string adams_file = shared_file("data/fourbar_inverse_adams.tab");
   const std::string exact_file = shared_file("data/fourbar_inverse_exact.csv");
   if (!adams_file.empty() && !exact_file.empty()) {
-    const Trajectory adams = table(adams_file, {"t", "torque", "-"});
+    const Trajectory adams = table(adams_file, {"t", "torque", "angle"});
     torques.curves.push_back(curve("Adams", adams, "torque", -1));
+    angles.curves.push_back(curve("Adams", adams, "angle"));  // it is in degrees there
+    angles.curves.back().dashed = true;
+    misses.curves.push_back(less("Adams's less prescribed", angles.curves.back(), prescribed));
     const auto boxes = bench::require(task::inverse(as_in_adams(model), motion, {}), "inverse").trajectory;
     const std::vector<double> theirs = adams.column(adams.find("torque"));
     record.compare({result, "torque: RMSE from Adams's", "N m", NAN,
@@ -84,10 +93,11 @@ void fourbar(Record& record) {
         {result, "torque: RMSE from the exact one", "N m", NAN,
          rmse(found.trajectory.column(found.trajectory.find("theta.tau")), exact.column(exact.find("torque")), 1, 10)});
   } else {
-    record.missing(result, "Adams's torques and the exact ones: the reference data is not here");
+    record.missing(result, "Adams's angles and torques and the exact ones: the reference data is not here");
   }
+  record.draw(result, "inverse_fourbar_angle", angles);
   record.draw(result, "inverse_fourbar_torque", torques);
-  record.draw(result, "inverse_fourbar_miss", report::Plot{"(c) Following error", "t in s", "°", {miss}});
+  record.draw(result, "inverse_fourbar_miss", misses);
   record.compare({result, "largest following error", "°", 1e-3, most, "", "< "});
 }
 

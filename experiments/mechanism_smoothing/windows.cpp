@@ -57,6 +57,15 @@ task::SimulateOptions options_of(const std::string& formulation, int window, con
   return options;
 }
 
+/// Ours, and Adams's model dashed over it.
+void both(report::Plot& plot, const Trajectory& ours, const Trajectory& adams, const std::vector<std::string>& names) {
+  for (const std::string& name : names) plot.curves.push_back(curve(name, ours, name));
+  for (const std::string& name : names) {
+    plot.curves.push_back(curve(name + ", Adams's model", adams, name));
+    plot.curves.back().dashed = true;
+  }
+}
+
 void errors(report::Plot plot, Record& record, const std::string& file, const Trajectory& ours, const Trajectory& other,
             const std::vector<std::string>& names, const std::string& caption) {
   for (const std::string& name : names) {
@@ -129,8 +138,8 @@ int main() {
   const Trajectory soft =
       bench::require(task::simulate(model, options_of("natural", 2, "soft")), "simulate").trajectory;
   report::Plot places{"(a) Coordinates", "t in s", "m", {}}, rates{"(b) Velocities", "t in s", "m/s", {}};
-  for (const std::string& name : kPlaces) places.curves.push_back(curve(name, hard, name));
-  for (const std::string& name : kRates) rates.curves.push_back(curve(name, hard, name));
+  both(places, hard, adams, kPlaces);
+  both(rates, hard, adams, kRates);
   record.draw("000 Fig. 7", "fourbar_positions", places);
   record.draw("000 Fig. 7", "fourbar_velocities", rates);
   errors({"(c) Coordinates less those of Adams's model", "t in s", "m", {}}, record, "fourbar_error_q", hard, adams,
