@@ -14,6 +14,7 @@
 #include "kinegraph/io/csv.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/task/inverse.hpp"
+#include "test/shared.hpp"
 
 namespace kinegraph::bench {
 namespace {
@@ -135,13 +136,13 @@ int inverse_all() {
   const Trajectory path = require(read_csv(source("models/pick_and_place_path.csv").string()), "path");
   table.add({"pick-and-place, path of the tool, 1000 points", 60, inverse_ms(robot, path), kNone, kNone, ""});
 
-  const auto shared = source("../shared/models/planar/pick-and-place-robot.yaml");
-  const auto angles = source("../shared/data/pick_and_place_inverse_motion.txt");
-  if (std::filesystem::exists(shared) && std::filesystem::exists(angles)) {
-    const Model papers = require(read_model(shared), "pick-and-place-robot.yaml");
+  const auto robot_file = shared("models/planar/pick-and-place-robot.yaml");
+  const auto angles = shared("data/pick_and_place_inverse_motion.txt");
+  if (robot_file && angles) {
+    const Model papers = require(read_model(*robot_file), "pick-and-place-robot.yaml");
     CsvOptions columns;
     columns.columns = {"t", papers.relative[0].name + ".q", papers.relative[1].name + ".q"};
-    const Trajectory motion = require(read_csv(angles.string(), columns), "pick_and_place_inverse_motion.txt");
+    const Trajectory motion = require(read_csv(angles->string(), columns), "pick_and_place_inverse_motion.txt");
     table.add({"the paper's robot, its motion, 1000 points", 60, inverse_ms(papers, motion), 15900, 4500, ""});
   }
   return table.missed();
