@@ -267,7 +267,7 @@ Done Sweep::run_checked(const ensemble::Study& study, SweepCases& cases) {
     if (place != files().table || !is_hdf5(place)) continue;
     if (const auto possible = hdf5_table(*file, {}); !possible) return possible.failure();
   }
-  start_ = next_line_ = Clock::now();  // cases that are tried count, and so does their time
+  start_ = Clock::now();  // cases that are tried count, and so does their time
   Result<ensemble::Journal> journal = open_journal(study, cases);
   if (!journal) return journal.failure();
   if (!journal->not_locked().empty()) {
@@ -283,6 +283,7 @@ Done Sweep::run_checked(const ensemble::Study& study, SweepCases& cases) {
                              journal->cases()));
   }
   ProgressBar bar("sweep", common_);
+  next_line_ = Clock::now();
   const Done done = ensemble::sweep(
       *journal, [&](std::uint64_t k) { return cases.run(k); }, options(study, cases, bar));
   wall_s_ = std::chrono::duration<double>(Clock::now() - start_).count();
