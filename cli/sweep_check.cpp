@@ -28,14 +28,12 @@ bool refused(const std::string& verb, const std::string& option) {
          std::find(std::begin(kOfTheSweep), std::end(kOfTheSweep), option) != std::end(kOfTheSweep);
 }
 
-bool same(const Location& a, const Location& b) {
-  return a.file == b.file && a.line == b.line && a.column == b.column;
-}
+bool same(const Location& a, const Location& b) { return a.file == b.file && a.line == b.line && a.column == b.column; }
 
 bool is_at(const Diagnostic& fault, const TaskName& place) { return same(place.where, fault.where); }
 
-/// Takes what these faults of a case are of out of a study: what is at their places, or names the file that they are in.
-/// Whether there was something.
+/// Takes what these faults of a case are of out of a study: what is at their places, or names the file that they are
+/// in. Whether there was something.
 bool leave_out(Study& study, const SweepCases& cases, const std::vector<Diagnostic>& faults) {
   const auto is_place = [&](const TaskName& name) {
     return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& fault) { return is_at(fault, name); });

@@ -104,8 +104,7 @@ int main() {
       readings.curves.push_back({fmt::format("assembly {}", branch), track.t, track.reading});
     }
   }
-  record.draw(
-      "004 Fig. 10", "gyroscope_readings", readings,
-      fmt::format("simulated, both released at 60°, with {:g} °/s of noise", prototype_settings().noise));
+  record.draw("004 Fig. 10", "gyroscope_readings", readings,
+              fmt::format("simulated, both released at 60°, with {:g} °/s of noise", prototype_settings().noise));
   record.show("004 Fig. 11", table);
 }

@@ -127,11 +127,8 @@ void led_along(Record& record, const Model& model, const std::string& point, con
   const std::size_t corner = corner_of(x, y);
   const double length =
       std::hypot(x[corner] - x[0], y[corner] - y[0]) + std::hypot(x.back() - x[corner], y.back() - y[corner]);
-  report::Plot detail{"(b) The corner of the L",
-                      "x in mm from it",
-                      "y in mm",
-                      {{"prescribed", {}, {}}, {"found", {}, {}, true}},
-                      true};
+  report::Plot detail{
+      "(b) The corner of the L", "x in mm from it", "y in mm", {{"prescribed", {}, {}}, {"found", {}, {}, true}}, true};
   double near = 0, all = 0;
   for (std::size_t k = 0; k < std::min(x.size(), fx.size()); ++k) {
     const double off = 1e3 * std::hypot(fx[k] - x[k], fy[k] - y[k]);

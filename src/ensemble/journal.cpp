@@ -163,9 +163,9 @@ std::optional<Failure> Journal::begin(const std::vector<std::string>& content, b
   const std::optional<std::string> before = record(kMagic.size());
   const bool begun = !before && is_torn(kMagic.size());
   // A head that was never finished has no records behind it, whose numbers are binary. One whose length is damaged has.
-  const bool alone = begun && end_ - kMagic.size() <= kLongest && buffer(kMagic.size(), end_ - kMagic.size()) &&
-                     (end_ < kMagic.size() + kFrame ||
-                      buffer_.find('\0', kMagic.size() + kFrame - buffered_) == std::string::npos);
+  const bool alone =
+      begun && end_ - kMagic.size() <= kLongest && buffer(kMagic.size(), end_ - kMagic.size()) &&
+      (end_ < kMagic.size() + kFrame || buffer_.find('\0', kMagic.size() + kFrame - buffered_) == std::string::npos);
   if (read_error_ != 0) return cannot_read();
   if (alone) return write_head(head);
   if (!before) {

@@ -71,7 +71,7 @@ class Journal {
   std::string path_, not_locked_;
   int descriptor_ = -1;
   CaseIndex index_;
-  std::uint64_t begin_ = 0, end_ = 0;  // of the records
+  std::uint64_t begin_ = 0, end_ = 0;                          // of the records
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // among them, what is none of a case
   std::size_t damaged_ = 0;
   std::uint64_t finished_ = 0, failed_ = 0, resumed_ = 0;

@@ -220,11 +220,11 @@ TEST_F(JournalTest, ADamagedHeadThrowsNothingAway) {
     damaged[at] = static_cast<char>(damaged[at] ^ 4);
     write(damaged);
     EXPECT_EQ(open().failure().to_string(),
-              path_ +
-                  ": error: is damaged at its head: whose sweep it holds cannot be told; --restart throws it away");
+              path_ + ": error: is damaged at its head: whose sweep it holds cannot be told; --restart throws it away");
     EXPECT_EQ(bytes(), damaged);
   }
-  EXPECT_FALSE(open({"verb: check", std::string(2 * whole.size(), 'x')}));  // though its own head is longer than all that
+  EXPECT_FALSE(
+      open({"verb: check", std::string(2 * whole.size(), 'x')}));  // though its own head is longer than all that
   EXPECT_TRUE(open({"verb: check"}, true));
 }
 

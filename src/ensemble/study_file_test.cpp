@@ -170,7 +170,8 @@ TEST(StudyFile, RefusesWhatNoNumberHolds) {
   const std::string draws = head + "samples: 3\nvary: {L: {distribution: ";
   EXPECT_EQ(faults(draws + "normal, mean: 1, sd: 1e307}}\n"),
             "s.yaml:5:47: error: sd: must be from -1e+50 to 1e+50, is 1e307");
-  EXPECT_EQ(faults(draws + "normal, mean: 1, sd: 1e-60}}\n"), "s.yaml:5:47: error: sd: must be at least 1e-50, is 1e-60");
+  EXPECT_EQ(faults(draws + "normal, mean: 1, sd: 1e-60}}\n"),
+            "s.yaml:5:47: error: sd: must be at least 1e-50, is 1e-60");
   EXPECT_EQ(faults(draws + "uniform, low: -1e50, high: 1e50}}\n"), "none");
   EXPECT_EQ(faults(draws + "log-uniform, low: 1e-300, high: 1e50}}\n"),
             "s.yaml:5:58: error: high: too far from `low` for a number");

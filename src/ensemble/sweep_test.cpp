@@ -99,16 +99,15 @@ TEST_F(SweepTest, MemoryDoesNotGrowWithFinishedCases) {
   Result<Journal> journal = Journal::open(folder_ / "j", study_.content(), design.cases(), false);
   ASSERT_TRUE(journal) << journal.failure().to_string();
   std::size_t early = 0, late = 0;
-  const auto done = sweep(
-      *journal,
-      [&](std::uint64_t k) {
-        if (k == kEarly) early = held();
-        if (k == kCases - 1) late = held();
-        Outcome made = answer(k % design_.cases());
-        made.number = k;
-        return made;
-      },
-      {});
+  const auto done = sweep(*journal,
+                          [&](std::uint64_t k) {
+                            if (k == kEarly) early = held();
+                            if (k == kCases - 1) late = held();
+                            Outcome made = answer(k % design_.cases());
+                            made.number = k;
+                            return made;
+                          },
+                          {});
   ASSERT_TRUE(done);
   EXPECT_LT(late, early + kCases / 2);
   Result<OutputFile> file = OutputFile::create(folder_ / "t.csv");
