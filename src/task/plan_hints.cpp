@@ -46,32 +46,53 @@ void find_beyond_limits(const build::PlanSetting& setting, Failure& failure) {
   }
 }
 
-/// |q₂ − q₁| ≤ v_max (t₂ − t₁), from the start and from goal to goal.
-void find_too_fast(const build::PlanSetting& setting, Failure& failure) {
-  if (!setting.phases.empty()) return;  // there is as much time as it takes
+/// Where a joint has to be, and until when.
+struct Held {
+  const TaskGoal* goal = nullptr;  ///< null: the start
+  double q = 0, until = 0;
+};
+
+/// Why a joint cannot be at `q` from `at` on; empty if nothing is against it. Goals that hold at one time must agree,
+///
+///     |q₂ − q₁| ≤ v_max (t₂ − t₁)      of the others
+std::string out_of_step(const build::PlanSetting& setting, const screw::Coordinate& c, const Held& before, double q,
+                        double at) {
+  constexpr double digits = 1e-9;
+  const std::string unit = unit_of_column(setting, c.name + ".q");
+  const double way = std::abs(q - before.q);
+  if (before.goal && at <= before.until + digits) {
+    if (way <= digits) return "";
+    return fmt::format("{}.q at t = {:.4g} s is {:.4g} {}, of {} {:.4g} {}: off by {:.4g} {}", c.name, at, q, unit,
+                       before.goal->name, before.q, unit, way, unit);
+  }
+  if (!setting.phases.empty()) return "";  // there is as much time as it takes
+  const double time = at - before.until, speed = setting.speed[limited(setting, c.name)];
+  if (way <= speed * time * (1 + digits) + digits) return "";
+  return fmt::format("{} has {:.4g} s for {:.4g} {} and moves by {:.4g} {}/s at most: off by {:.4g} {}", c.name, time,
+                     way, unit, speed, unit, way - speed * time, unit);
+}
+
+/// From the start and from goal to goal.
+void find_out_of_step(const build::PlanSetting& setting, Failure& failure) {
   std::vector<const TaskGoal*> goals;
   for (const TaskGoal& goal : setting.task.goals) {
     if (is_firm(goal)) goals.push_back(&goal);
   }
   std::stable_sort(goals.begin(), goals.end(), [](auto* a, auto* b) { return a->time < b->time; });
   for (const screw::Coordinate& c : setting.tree->coordinates()) {
-    const int joint = limited(setting, c.name);
-    if (joint < 0) continue;
-    double q = setting.start_q[c.q], time = 0;
+    if (limited(setting, c.name) < 0) continue;
+    Held held{nullptr, setting.start_q[c.q], 0};
     for (const TaskGoal* goal : goals) {
       for (const auto& [name, value] : goal->joints) {
         if (name.text != c.name) continue;
-        const double at = setting.time(setting.task.knot(goal->time)), way = std::abs(value - q);
-        if (way > setting.speed[joint] * (at - time) * (1 + 1e-9) + 1e-9) {
-          const std::string unit = unit_of_column(setting, c.name + ".q");
+        const std::string why =
+            out_of_step(setting, c, held, value, setting.time(setting.task.knot(goal->time)));
+        if (!why.empty()) {
           failure.diagnostics.push_back(
-              {Severity::error, name.where,
-               fmt::format("cannot be met: {}: {} has {:.4g} s for {:.4g} {} and moves by {:.4g} {}/s at most: off by "
-                           "{:.4g} {}",
-                           goal->name, c.name, at - time, way, unit, setting.speed[joint], unit,
-                           way - setting.speed[joint] * (at - time), unit)});
+              {Severity::error, name.where, fmt::format("cannot be met: {}: {}", goal->name, why)});
         }
-        q = value, time = setting.time(setting.task.knot(goal->until));
+        const double until = setting.time(setting.task.knot(goal->until));
+        if (until >= held.until) held = {goal, value, until};
       }
     }
   }
@@ -123,7 +144,7 @@ std::string unit_of_column(const build::PlanSetting& setting, const std::string&
 std::optional<Failure> impossible_goals(const build::PlanSetting& setting) {
   Failure failure{Failure::Kind::no_answer, {}};
   find_beyond_limits(setting, failure);
-  find_too_fast(setting, failure);
+  find_out_of_step(setting, failure);
   find_touching(setting, failure);
   if (failure.diagnostics.empty()) return {};
   return failure;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kinegraph/task/arms_test.hpp"
 
 namespace kinegraph::task::plan_hints_test {
@@ -76,6 +78,34 @@ TEST(PlanHints, GoalsTooFarForTheSpeedOfAJointAreToldWithoutASearch) {
   EXPECT_FALSE(impossible_goals(twice));
   twice.task.goals[0].joints[0].second = 0.29;
   EXPECT_TRUE(impossible_goals(twice));
+}
+
+/// A goal that holds on for a time, and another during it: they are compared by their values, and what follows counts
+/// from the end of both.
+TEST(PlanHints, GoalsThatHoldAtOneTimeMustAgree) {
+  TaskLimit slow = limit_of("lift", {}, {});
+  slow.velocity = 0.5;
+  build::PlanSetting held = setting_of({slow}, 0.3);
+  const TaskGoal end = held.task.goals[0];
+  TaskGoal hold = end, during = end;
+  hold.name = "hold", hold.time = 0.6, hold.until = 0.9;
+  during.name = "during", during.time = during.until = 0.7;
+  held.task.goals = {hold, during, end};
+  EXPECT_FALSE(impossible_goals(held));
+  held.task.goals[2].joints[0].second = 0.36;  // 0.06 m in 0.1 s
+  const auto late = impossible_goals(held);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->to_string(),
+            "t.yaml:7:3: error: cannot be met: up: lift has 0.1 s for 0.06 m and moves by 0.5 m/s at most: off by 0.01 "
+            "m");
+  held.task.goals[2] = end;
+  held.task.goals[1].joints[0].second = 0.31;
+  const auto other = impossible_goals(held);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->to_string(),
+            "t.yaml:7:3: error: cannot be met: during: lift.q at t = 0.7 s is 0.31 m, of hold 0.3 m: off by 0.01 m");
+  held.speed.assign(held.speed.size(), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(impossible_goals(held));
 }
 
 /// With the lever at 0.25 rad its end is 0.124 m below, and 0.484 m out.
