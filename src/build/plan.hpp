@@ -16,6 +16,7 @@ namespace kinegraph::build {
 /// A point that stands on the ground while it is closed.
 struct PlanContact {
   std::string name;
+  Location where;  ///< in the task's file
   screw::BodyPoint point;
   double friction = 1, ground = 0, swing = 0;
   std::vector<std::pair<int, int>> closed;  ///< knots: the first and the last at which it stands

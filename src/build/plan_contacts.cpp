@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "kinegraph/base/names.hpp"
 #include "kinegraph/build/plan_parts.hpp"
 #include "kinegraph/factor/goal/friction_cone.hpp"
 #include "kinegraph/factor/screw/contact_point.hpp"
@@ -10,6 +13,7 @@ namespace {
 
 /// 1/s: how fast a standing point takes back what the rule of integration lets it drift.
 constexpr double kSettling = 20;
+constexpr double kNear = 1e-3, kSlow = 1e-2;  // m, m/s, of what stands at the start: taken back within a few knots
 
 void add_forces(PlanProblem& problem, int index) {
   const PlanSetting& setting = *problem.setting;
@@ -84,6 +88,23 @@ void add_contacts(PlanProblem& problem, const Noise& noise) {
     add_forces(problem, static_cast<int>(i));
     add_standing(problem, contact, noise);
     add_swinging(problem, contact);
+  }
+}
+
+void find_loose_contacts(const PlanSetting& setting, std::vector<Diagnostic>& faults) {
+  for (const PlanContact& contact : setting.contacts) {
+    if (!setting.stands(contact, 0, false)) continue;
+    screw::ChainMotion chain(setting.tree, contact.point.body);
+    chain.set(setting.start_q.data(), setting.start_v.data(), nullptr);
+    const screw::PointState at = screw::point_state(chain, contact.point.at);
+    const double high = at.p[2] - contact.ground, speed = at.velocity.norm();
+    std::string how;
+    if (std::abs(high) > kNear) how = fmt::format("is {:.4g} m {} it", std::abs(high), high > 0 ? "above" : "below");
+    if (speed > kSlow) how += fmt::format("{}moves at {:.4g} m/s", how.empty() ? "" : " and ", speed);
+    if (how.empty()) continue;
+    faults.push_back({Severity::error, contact.where,
+                      fmt::format("contact {}: stands on its ground from the start, where it {}", quote(contact.name),
+                                  how)});
   }
 }
 

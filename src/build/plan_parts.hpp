@@ -41,6 +41,9 @@ Labels joint_labels(const PlanSetting& setting, const std::vector<std::string>& 
 /// Of a robot that floats and stands on contacts: q at all knots but the first, base and legs (plan_gait_guess.cpp).
 void follow_steps(const PlanSetting& setting, std::vector<Eigen::VectorXd>& q);
 
+/// Contacts that stand at the start, but not on their ground or not still: nothing may push on air.
+void find_loose_contacts(const PlanSetting& setting, std::vector<Diagnostic>& faults);
+
 void add_goals(PlanProblem& problem, const Noise& noise);
 void add_paths(PlanProblem& problem, const Noise& noise);
 void add_limits(PlanProblem& problem);

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "kinegraph/base/names.hpp"
-#include "kinegraph/build/plan.hpp"
+#include "kinegraph/build/plan_parts.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
 #include "kinegraph/model/mesh_name.hpp"
 
@@ -49,6 +49,7 @@ class SettingMaker {
     limits();
     contacts();
     stand();
+    find_loose_contacts(setting, faults_);
     payload();
     clearances();
     for (const TaskGoal& goal : task_.goals) check_goal(goal);
@@ -209,6 +210,7 @@ class SettingMaker {
     for (const TaskContact& c : task_.contacts) {
       PlanContact contact;
       contact.name = c.name.text;
+      contact.where = c.where;
       for (const PlanContact& other : setting_->contacts) {
         if (other.name == contact.name) fault(c.name.where, "another contact is named " + quote(contact.name));
       }

@@ -196,6 +196,38 @@ class Plan(Cli):
         self.assertIn("error: another contact is named 'foot'", result.err)
 
 
+class OnFeet(Cli):
+    """A robot of twelve joints on four feet."""
+
+    JOINTS = ", ".join(f"{leg}_flexion: 0.75, {leg}_knee: -1.5" for leg in ("fl", "fr", "rl", "rr"))
+
+    def task(self, start="", rates="", height=0.2419, limits=""):
+        contacts = "".join(f"  - {{name: {leg}, link: {leg}_foot, friction: 0.7}}\n" for leg in ("fl", "fr", "rl", "rr"))
+        self.write(
+            "task.yaml",
+            f"model: {os.path.abspath(MODELS)}/quadruped.urdf\nbase: floating\nhorizon: 1\nsteps: 30\ncollocation: hermite-simpson\ndry_friction: false\n"
+            f"start: {{{start}joints: {{{self.JOINTS}}}{rates}}}\ncontacts:\n{contacts}{limits}"
+            f"goals:\n  - {{name: low, time: 0.5, frame: trunk, position: [free, free, {height}], tolerance: 2mm}}\n"
+            "  - {name: up, time: 1, frame: trunk, position: [0, 0, 0.3219], rpy: [0, 0, 0], tolerance: 2mm, rest: true}\n"
+            "  - {name: upright, time: 0, until: 1, frame: trunk, rpy: [0, 0, 0], sigma: 0.05}\n"
+            "objectives:\n  - {type: torque, sigma: 50}\n  - {type: acceleration, sigma: 50}\n",
+        )
+
+    def test_feet_stand_on_the_ground_from_the_start(self):
+        self.task()
+        self.good("plan", "task.yaml", "--roll-out", "0")
+        for height, how in ((0.3319, "0.009957 m above it"), (0.3119, "0.01004 m below it")):
+            self.task(start=f"base: [0, 0, {height}], ")
+            self.bad("\n".join(f"task.yaml:{line}:5: error: contact '{leg}': stands on its ground from the start, where it is {how}"
+                               for line, leg in enumerate(("fl", "fr", "rl", "rr"), 9)), "plan", "task.yaml")
+        self.task(start="base: [0, 0, 0.3224], ")  # half a millimetre
+        self.good("plan", "task.yaml", "--roll-out", "0")
+        self.task(rates=", rates: {fl_flexion: 1}")
+        result = self.run_program("plan", "task.yaml")
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, r"task.yaml:9:5: error: contact 'fl': stands on its ground from the start, where it moves at 0\.[0-9]+ m/s\n")
+
+
 class Pick(Cli):
     """The arm of seven joints: from the floor, round a post, set upright."""
 
