@@ -7,6 +7,9 @@
 namespace kinegraph::build {
 namespace {
 
+/// Two feet do not turn the robot about the line between them; rounding may seem to, by enormous forces.
+constexpr double kRankless = 1e-9;
+
 Eigen::VectorXd local(const screw::Tree& tree, const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
   Eigen::VectorXd delta(tree.freedoms());
   tree.local(from.data(), to.data(), delta.data());
@@ -19,7 +22,7 @@ Eigen::VectorXd moved(const screw::Tree& tree, const Eigen::VectorXd& q, const E
   return to;
 }
 
-/// Torques, and forces of least norm that together balance the rows without a motor, as far as they can.
+/// Torques, and forces of least norm that together balance the rows without a motor, as far as contacts can.
 void balance(const PlanSetting& setting, const std::vector<int>& bearing, screw::InverseDynamics& dynamics,
              PlanSample& sample) {
   const int n = setting.tree->freedoms(), m = static_cast<int>(bearing.size());
@@ -32,7 +35,13 @@ void balance(const PlanSetting& setting, const std::vector<int>& bearing, screw:
                     {tau.data(), scratch.data(), scratch.data() + n * n, scratch.data() + 2 * n * n,
                      m > 0 ? by_force.data() : nullptr});
   if (m > 0 && setting.state.floating) {
-    const Eigen::VectorXd f = by_force.topLeftCorner(6, 3 * m).completeOrthogonalDecomposition().solve(-tau.head<6>());
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> forces_on_base;
+    forces_on_base.setThreshold(kRankless);
+    forces_on_base.compute(by_force.topLeftCorner(6, 3 * m));
+    Eigen::VectorXd f = forces_on_base.solve(-tau.head<6>());
+    for (int i = 0; i < m; ++i) {
+      if (f[3 * i + 2] < 0) f.segment<3>(3 * i).setZero();  // contacts do not pull
+    }
     tau += by_force.leftCols(3 * m) * f;
     for (int i = 0; i < m; ++i) sample.forces[bearing[i]] = f.segment<3>(3 * i);
   }

@@ -47,6 +47,10 @@ struct SqpOptions {
   /// laws of nature a large weight, so that goals and limits yield and are named. Empty: 1 for all.
   std::function<double(const BoundFactor&)> violation_weight;
 
+  /// Iterations after which a search is given up that is far from holding and comes no nearer: what it leaves is then
+  /// the least violation near by. 0: never.
+  int patience = 0;
+
   std::function<void(const SqpIteration&)> on_iteration;
   Progress progress;  ///< polled every iteration with iteration / max_iterations; false stops
 

@@ -13,6 +13,10 @@ namespace kinegraph {
 namespace {
 
 constexpr double kLeastDamping = 1e-8, kMostDamping = 1e16;
+// A restoration that patience ends: its sum falls by less in that many iterations.
+constexpr int kRestoreStall = 20;
+constexpr double kRestoreFall = 0.05;
+constexpr int kGivenUp = 100;  // iterations of the last one, of a search that is given up
 constexpr double kThreshold = 1e-7;  // H + λD and C are positive: any order of pivots will do
 
 }  // namespace
@@ -32,7 +36,7 @@ SqpSearch::Penalty SqpSearch::restoration_penalty() const {
   p.equality.setOnes(hard_);
   p.inequality.setOnes(slacks_);
   p.cost = 0;
-  p.iterations = std::max(100, options_.max_iterations / 2);
+  p.iterations = given_up_ ? kGivenUp : std::max(100, options_.max_iterations / 2);
   p.phase = SqpIteration::Phase::restoration;
   if (!options_.violation_weight) return p;
   for (int f = 0; f < problem_.graph().size(); ++f) {
@@ -108,7 +112,9 @@ SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool s
   double value = penalty_of(penalty, point_), halfway = value, damping = 1e-3, growth = 2;
   const double theta = theta_;
   int slow = 0;
+  double earlier = value;
   PenaltyEnd end = PenaltyEnd::limit;
+  const bool restores = penalty.phase == SqpIteration::Phase::restoration;
   Eigen::VectorXd active = Eigen::VectorXd::Zero(slacks_);
   penalty_scale_.setZero();
   for (int i = 0; i < penalty.iterations && end == PenaltyEnd::limit; ++i) {
@@ -169,11 +175,15 @@ SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool s
       end = PenaltyEnd::interrupted;
     else if (slow >= 3)
       end = PenaltyEnd::converged;
+    else if (restores && options_.patience > 0 && (i + 1) % kRestoreStall == 0) {
+      const bool falls = value <= (1 - kRestoreFall) * earlier;
+      if (i > kRestoreStall && iteration_ >= options_.patience && !falls) end = PenaltyEnd::converged;
+      earlier = value;
+    }
     else if (stop_when_acceptable && good_enough(theta))
       end = PenaltyEnd::good;
   }
   // what fell by less than a tenth in half of the iterations is as good as at its least
-  const bool restores = penalty.phase == SqpIteration::Phase::restoration;
   if (restores && end == PenaltyEnd::limit && halfway - value <= 0.1 * value) end = PenaltyEnd::converged;
   elimination_.set_threshold(linear::HorizonElimination::kThreshold);
   problem_.set_cost_weight(1);
@@ -211,9 +221,11 @@ SqpSearch::Outcome SqpSearch::restore() {
   }
   ++restorations_;
   filter_.add((1 - 1e-5) * theta_, merit_);
-  const PenaltyEnd end = minimize_penalty(restoration_penalty(), restorations_ < 20);
+  const PenaltyEnd end = minimize_penalty(restoration_penalty(), restorations_ < 20 && !given_up_);
   if (end == PenaltyEnd::interrupted) return Outcome::interrupted;
-  if (end == PenaltyEnd::limit && violation_of(point_) > options_.violation_tolerance) return Outcome::limit;
+  if (end == PenaltyEnd::limit && violation_of(point_) > options_.violation_tolerance) {
+    return given_up_ ? Outcome::infeasible : Outcome::limit;
+  }
   if (end == PenaltyEnd::stuck && violation_of(point_) > options_.violation_tolerance) return Outcome::rejected;
   if (end != PenaltyEnd::good && violation_of(point_) > options_.violation_tolerance) return Outcome::infeasible;
   if (end != PenaltyEnd::good) filter_.clear(theta_max_);

@@ -15,6 +15,9 @@ constexpr double kRounding = 1e-14;
 // Where only short steps are accepted, δ > 0 bends the next ones towards the gradient instead.
 constexpr double kLeastExtra = 1e-4, kLengthen = 8;
 
+constexpr int kStall = 30;
+constexpr double kNearer = 0.9, kFarOff = 1e-2;
+
 }  // namespace
 
 bool SqpFilter::accepts(double violation, double merit) const {
@@ -142,6 +145,7 @@ SqpSearch::Outcome SqpSearch::iterate() {
     return Outcome::converged;
   }
   if (iteration_ >= options_.max_iterations) return Outcome::limit;
+  if (is_hopeless()) return restore();
   lower_barrier();
   merit_ = merit_of(point_, s_);
   if (!factor_newton()) return restore();
@@ -152,6 +156,15 @@ SqpSearch::Outcome SqpSearch::iterate() {
   if (!std::isfinite(slope_)) return restore();
   ++iteration_;
   return search_along();
+}
+
+/// Far from holding, and no nearer than kStall iterations ago.
+bool SqpSearch::is_hopeless() {
+  const double violation = violation_of(point_);
+  if (violation < kNearer * least_violation_) least_violation_ = violation, least_since_ = iteration_;
+  given_up_ = options_.patience > 0 && iteration_ >= options_.patience && iteration_ - least_since_ >= kStall &&
+              violation > kFarOff;
+  return given_up_;
 }
 
 /// The longest step that leaves a share of v.

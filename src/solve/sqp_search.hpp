@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <vector>
 
 #include "kinegraph/linear/horizon_elimination.hpp"
@@ -92,6 +93,7 @@ class SqpSearch {
   Penalty restoration_penalty() const;
   Penalty soft_penalty() const;
   bool good_enough(double theta);
+  bool is_hopeless();
   void reset_slacks();
   Outcome restore();
   SqpReport solve_soft();
@@ -117,7 +119,9 @@ class SqpSearch {
   double barrier_ = 0, theta_ = 0, merit_ = 0, slope_ = 0, theta_min_ = 0, theta_max_ = 0;
   double damping_ = 0, last_damping_ = 0, extra_damping_ = 0, compliance_ = 0, penalty_damping_ = 1e-3;
   double predicted_ = 0, step_size_ = 0;
-  bool armijo_ = false;
+  double least_violation_ = std::numeric_limits<double>::infinity();  // worth to go on from, and since when
+  int least_since_ = 0;
+  bool armijo_ = false, given_up_ = false;
   int iteration_ = 0, warm_iterations_ = 0, restorations_ = 0, factorizations_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "kinegraph/task/plan_guess.hpp"
 #include "kinegraph/task/plan_hints.hpp"
 #include "kinegraph/task/plan_limits.hpp"
+#include "kinegraph/task/plan_moments.hpp"
 #include "kinegraph/task/plan_roll_out.hpp"
 #include "kinegraph/task/plan_starts.hpp"
 #include "kinegraph/task/times.hpp"
@@ -30,9 +31,15 @@ constexpr int kMostRounds = 5;
 constexpr double kNearBarrier = 1e-5;  ///< μ of later rounds: limits move by little
 constexpr int kBetween = 10;           ///< samples per step at which that is looked at
 
-/// Laws of nature and of the calculus: where not all can hold, goals and limits yield, and are named.
+/// Unknowns times iterations, some 2 s of a processor: then a search ends that comes no nearer to holding.
+constexpr double kPatience = 5e5;
+constexpr double kLeastPatience = 60;  // iterations
+
+/// Laws of nature and of the calculus, and what contacts are: where not all can hold, goals and limits yield, and are
+/// named.
 bool is_law(const BoundFactor& bound) {
-  static const char* const laws[] = {"dynamics", "euler", "trapezoidal", "hermite", "simpson"};
+  static const char* const laws[] = {"dynamics", "euler", "trapezoidal", "hermite", "simpson", "height of ",
+                                     "velocity of ", "acceleration of ", "friction of "};
   return std::any_of(std::begin(laws), std::end(laws),
                      [&](const char* law) { return bound.factor->name().starts_with(law); });
 }
@@ -177,6 +184,9 @@ Result<Planner> Planner::make(const Model& model, const PlanTask& task, const Pl
       PlanProblem::make(std::make_shared<const PlanSetting>(*std::move(setting)), sigma(options)));
   planner.asked_ = planner.problem_->setting;
   if (const auto done = set_guess(*planner.problem_, options); !done) return done.failure();
+  if (options.soft == 0 && !options.guess) {
+    if (auto beyond = goals_out_of_reach(*planner.problem_, options)) return *std::move(beyond);
+  }
   Result<Sqp> solver = Sqp::make(planner.problem_->graph, planner.problem_->values);
   if (!solver) return solver.failure();
   planner.solver_ = std::make_unique<Sqp>(*std::move(solver));
@@ -188,6 +198,9 @@ Result<SqpReport> Planner::search(int round, bool warm) {
   const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
   SqpOptions solver = solver_options(options_, far);
   if (round > 1) solver.barrier = kNearBarrier;
+  const double doubt = hints(*problem_).empty() ? 1 : 0.5;  // of a robot that cannot hold itself where it starts or ends
+  solver.patience =
+      static_cast<int>(doubt * std::max(kLeastPatience, kPatience / std::max(1, solver_->structure().unknowns)));
   Result<SqpReport> report = solver_->solve(problem_->values, solver, warm || round > 1);
   tried_.clear();
   if (!report || report->converged() || report->status == SqpStatus::interrupted) return report;

@@ -7,6 +7,7 @@
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/mechanics/screw/inverse_dynamics.hpp"
+#include "kinegraph/task/plan_moments.hpp"
 
 namespace kinegraph::task {
 namespace {
@@ -150,12 +151,33 @@ std::optional<Failure> impossible_goals(const build::PlanSetting& setting) {
   return failure;
 }
 
+namespace {
+
+/// Motors that cannot hold the robot still where the plan has it at a knot.
+std::vector<WeakMotor> too_weak(const build::PlanProblem& problem, int knot) {
+  const build::PlanSetting& setting = *problem.setting;
+  if (!setting.contacts.empty()) return too_weak_to_stand(problem, knot);
+  if (setting.state.floating) return {};
+  const auto at = setting.loaded && knot >= setting.load_from && knot < setting.load_to ? setting.loaded : setting.tree;
+  if (!screw::InverseDynamics::refusal(*at).empty()) return {};
+  screw::InverseDynamics dynamics(at);
+  const Eigen::VectorXd q = problem.sample(knot, false).q, still = Eigen::VectorXd::Zero(at->freedoms());
+  Eigen::VectorXd tau(at->freedoms());
+  dynamics.evaluate(q.data(), still.data(), still.data(), nullptr, {.tau = tau.data()});
+  std::vector<WeakMotor> weak;
+  for (std::size_t m = 0; m < setting.motors.size(); ++m) {
+    const double needed = std::abs(tau[setting.motors[m]]);
+    if (needed > setting.effort[m]) weak.push_back({static_cast<int>(m), needed});
+  }
+  return weak;
+}
+
+}  // namespace
+
 std::vector<std::string> hints(const build::PlanProblem& problem) {
   const build::PlanSetting& setting = *problem.setting;
-  const screw::Tree& tree = *setting.tree;
   std::vector<std::string> found;
-  if (setting.state.floating) return found;
-  for (const screw::Coordinate& c : tree.coordinates()) {
+  for (const screw::Coordinate& c : setting.tree->coordinates()) {
     const int joint = limited(setting, c.name);
     if (joint < 0) continue;
     const double q = setting.start_q[c.q], allowed = nearest_allowed(setting, joint, q);
@@ -169,20 +191,11 @@ std::vector<std::string> hints(const build::PlanProblem& problem) {
     found.push_back("the start is too near: " + near);
   }
   for (const int knot : {0, setting.task.steps}) {
-    const auto at =
-        setting.loaded && knot >= setting.load_from && knot < setting.load_to ? setting.loaded : setting.tree;
-    if (!screw::InverseDynamics::refusal(*at).empty()) return found;
-    screw::InverseDynamics dynamics(at);
-    const Eigen::VectorXd q = problem.sample(knot, false).q, still = Eigen::VectorXd::Zero(at->freedoms());
-    Eigen::VectorXd tau(at->freedoms());
-    dynamics.evaluate(q.data(), still.data(), still.data(), nullptr, {.tau = tau.data()});
-    for (std::size_t m = 0; m < setting.motors.size(); ++m) {
-      const double needed = std::abs(tau[setting.motors[m]]);
-      if (!(needed > setting.effort[m])) continue;
-      const std::string& motor = tree.torque_names()[setting.motors[m]];
+    for (const WeakMotor& weak : too_weak(problem, knot)) {
+      const std::string& motor = setting.tree->torque_names()[setting.motors[weak.motor]];
       const std::string unit = unit_of_column(setting, motor);
       found.push_back(fmt::format("to stand still at t = {:.4g} s takes {:.4g} {} of {}, its limit is {:.4g} {}",
-                                  problem.time(knot), needed, unit, motor, setting.effort[m], unit));
+                                  problem.time(knot), weak.needed, unit, motor, setting.effort[weak.motor], unit));
     }
   }
   return found;

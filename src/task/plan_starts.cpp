@@ -17,6 +17,8 @@ using build::PlanSetting;
 
 constexpr int kFew = 60, kLeast = 20;  // steps of the problem on which starts are tried
 constexpr int kIterations = 150;       // of each, at most
+constexpr int kStartPatience = 40;          // iterations, of each (SqpOptions::patience)
+constexpr double kEnough = 4e5;        // unknowns times iterations of all: no further start after that
 constexpr int kFromAfar = 100;         // of the penalty method, as where the start is the task's guess of rest
 
 /// All times of goals are times of knots.
@@ -158,6 +160,9 @@ Result<OtherStarts> try_other_starts(const Model& model, const PlanOptions& opti
   const Values first = trial.values;
   SqpOptions limited = search;
   limited.max_iterations = std::min(search.max_iterations, kIterations);
+  limited.patience = kStartPatience;
+  double work = 0;
+  const auto is_enough = [&] { return work > kEnough; };
 
   // True: the search is over, with a plan or because it was interrupted.
   const auto run = [&](const char* name, int warm_iterations) -> Result<bool> {
@@ -166,6 +171,7 @@ Result<OtherStarts> try_other_starts(const Model& model, const PlanOptions& opti
     now.warm_iterations = warm_iterations;
     Result<SqpReport> report = small ? minimize(trial.graph, trial.values, now) : solver.solve(trial.values, now);
     if (!report) return report.failure();
+    work += static_cast<double>(report->iterations + report->warm_iterations) * trial.values.tangent_size();
     if (report->converged() && small) {
       if (const auto done = spread(*small, options, problem); !done) return done.failure();
       report = solver.solve(problem.values, search);
@@ -185,7 +191,7 @@ Result<OtherStarts> try_other_starts(const Model& model, const PlanOptions& opti
     const Result<bool> over = run("fewer steps first", search.warm_iterations);
     if (!over || *over) return over ? Result<OtherStarts>(std::move(result)) : over.failure();
   }
-  if (!setting.state.floating && !setting.pairs.empty()) {
+  if (!setting.state.floating && !setting.pairs.empty() && !is_enough()) {
     std::vector<Eigen::VectorXd> q = asked;
     if (around(setting, q)) {
       const Result<bool> over = run_from("around the obstacles", q, search.warm_iterations);
@@ -193,13 +199,13 @@ Result<OtherStarts> try_other_starts(const Model& model, const PlanOptions& opti
     }
   }
   if (!setting.state.floating) {
-    if (setting.task.guess.type != TaskGuess::Type::rest) {
+    if (setting.task.guess.type != TaskGuess::Type::rest && !is_enough()) {
       const std::vector<Eigen::VectorXd> q(setting.knots(), setting.start_q);
       const Result<bool> over = run_from("from rest", q, kFromAfar);
       if (!over || *over) return over ? Result<OtherStarts>(std::move(result)) : over.failure();
     }
     std::vector<Eigen::VectorXd> q = asked;
-    if (through_middle(setting, q)) {
+    if (!is_enough() && through_middle(setting, q)) {
       const Result<bool> over = run_from("by the middle of the joints' ranges", q, search.warm_iterations);
       if (!over) return over.failure();
     }

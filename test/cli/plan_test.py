@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import resource
 import unittest
 
@@ -227,6 +228,21 @@ class OnFeet(Cli):
         self.assertEqual(result.status, 2)
         self.assertRegex(result.err, r"task.yaml:9:5: error: contact 'fl': stands on its ground from the start, where it moves at 0\.[0-9]+ m/s\n")
 
+    def test_a_goal_out_of_reach_of_the_feet_needs_no_search(self):
+        self.task(height=1.2419)
+        self.bad("error: no plan: no position within the joints' limits, with what stands in its place, reaches a goal\n"
+                 "error: cannot be met: low: trunk: z at t = 0.5 s: off by 0.8 m", "plan", "task.yaml", status=1)
+
+    def test_too_weak_to_stand(self):
+        self.task(limits="limits: [{joint: all, torque: 3}]\n")
+        result = self.run_program("plan", "task.yaml")
+        self.assertEqual(result.status, 1)
+        for leg in ("fl", "fr", "rl", "rr"):
+            self.assertIn(f"error: to stand still at t = 0 s takes 6.142 N m of {leg}_knee.tau, its limit is 3 N m\n", result.err)
+        self.assertRegex(result.err, r"not met: limit: .*_knee.tau below its upper limit .* at t = .* s: off by ")
+        self.assertNotIn("not met: acceleration of", result.err)  # contacts are laws
+        self.assertLess(int(re.search(r" in ([0-9]+) iterations", result.err)[1]), 200)  # comes no nearer: given up
+
 
 class Pick(Cli):
     """The arm of seven joints: from the floor, round a post, set upright."""
@@ -242,6 +258,19 @@ class Pick(Cli):
         for miss in summary["misses"]:
             self.assertLess(miss["plan"], 1e-8)
         return result, summary
+
+    def test_too_weak_an_arm_is_told_within_seconds(self):
+        """Torques below gravity on 200 steps: what a search leaves whose violation comes no nearer."""
+        task = self.text_of("tasks/arm_pick.yaml").replace("steps: 80", "steps: 200").replace("velocity: 2", "velocity: 2, torque: 10")
+        self.write("task.yaml", task.replace("../arm7.urdf", os.path.abspath(os.path.join(MODELS, "arm7.urdf"))))
+        result = self.run_program("plan", "task.yaml", "--threads", "1")
+        self.assertEqual(result.status, 1)
+        self.assertLess(int(re.search(r" in ([0-9]+) iterations", result.err)[1]), 150)
+        self.assertIn("error: to stand still at t = 0 s takes 32.72 N m of joint2.tau, its limit is 10 N m\n", result.err)
+
+    def text_of(self, file):
+        with open(os.path.join(MODELS, file), encoding="utf-8") as opened:
+            return opened.read()
 
     def test_limits_and_clearance_hold_between_the_knots(self):
         result, _ = self.check("--refine", "0")
