@@ -189,13 +189,13 @@ void add_least(PlanProblem& problem, const std::string& name, Kind kind, int siz
   });
 }
 
-void add_smoothness(PlanProblem& problem, double s) {
+void add_smoothness(PlanProblem& problem, const std::vector<int>& joints, double s) {
   const PlanSetting& setting = *problem.setting;
-  const int n = setting.state.joints;
   const double h = setting.task.step();
-  if (n == 0) return;
-  const auto factor = std::make_shared<GaussianProcess>(n, h, joint_labels(setting, setting.tree->position_names()));
-  const Noise noise = GaussianProcess::noise(n, h, s);
+  if (joints.empty()) return;
+  const auto factor = std::make_shared<GaussianProcess>(setting.state.joints, joints, h,
+                                                        joint_labels(setting, setting.tree->position_names()));
+  const Noise noise = GaussianProcess::noise(static_cast<int>(joints.size()), h, s);
   StepFactors steps(factor, {0, 1, 2, 0, 1, 2});  // smooth in the time of the task
   for (int k = 0; k < setting.task.steps; ++k) {
     const PlanKeys a{k, false}, b{k + 1, false};
@@ -250,7 +250,7 @@ void add_objectives(PlanProblem& problem) {
                   joint_labels(setting, setting.tree->acceleration_names()));
         break;
       case TaskObjective::Type::smoothness:
-        add_smoothness(problem, objective.sigma);
+        add_smoothness(problem, chosen, objective.sigma);
         break;
       case TaskObjective::Type::time:  // plan_phases.cpp
         break;

@@ -195,6 +195,22 @@ TEST(Plan, NamesWhatCannotBeMet) {
   EXPECT_NE(why.find(" s: off by "), std::string::npos) << why;
 }
 
+TEST(Plan, SmoothnessMayBeOfSomeJoints) {
+  const auto rows = [](const std::vector<TaskName>& joints) {
+    PlanTask task = push(1, 20, Collocation::trapezoidal);
+    task.objectives = {{{}, TaskObjective::Type::smoothness, 10, joints}};
+    const Result<Planner> planner = Planner::make(cart_pole(), task, {});
+    EXPECT_TRUE(planner) << planner.failure().to_string();
+    int sum = 0;
+    for (const BoundFactor& bound : planner->problem().graph.factors()) {
+      if (bound.factor->name() == "smoothness") sum += bound.factor->rows();
+    }
+    return sum;
+  };
+  EXPECT_EQ(rows({}), 20 * 3 * 2);
+  EXPECT_EQ(rows({{"cart", {}}}), 20 * 3);
+}
+
 TEST(Plan, RefusesNamesAndTimesThatAreNotThere) {
   PlanTask task = push(1, 20, Collocation::trapezoidal);
   task.goals[0].joints[0].first = {"cat", {"t.yaml", 3, 4}};

@@ -10,6 +10,16 @@ namespace {
 
 TEST(GaussianProcess, JacobiansMatchDifferences) { expect_exact_jacobians(GaussianProcess(3, 0.2)); }
 
+/// Of some elements: the rows of these, and nothing of the others.
+TEST(GaussianProcess, MayBeOfSomeElements) {
+  const GaussianProcess some(3, {0, 2}, 0.2, {"a", "b", "c"});
+  expect_exact_jacobians(some);
+  EXPECT_EQ(some.row_name(1), "smoothness of c");
+  const std::vector<double> zero(3, 0.0);
+  EXPECT_EQ(residual(some, {zero, zero, zero, {1, 5, 2}, {0, 5, 3}, {0, 5, 4}}),
+            (std::vector<double>{1, 2, 0, 3, 0, 4}));
+}
+
 TEST(GaussianProcess, ConstantAccelerationCostsNothing) {
   const double h = 0.3, a = 2, v = -1, x = 0.5;
   const auto e = residual(GaussianProcess(1, h), {{x}, {v}, {a}, {x + h * v + 0.5 * h * h * a}, {v + h * a}, {a}});
