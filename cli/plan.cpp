@@ -47,6 +47,7 @@ class Plan final : public Verb {
            "independent integrator at a tenth of the step; how far that misses each goal is told and stored. Where it\n"
            "misses by more than --refine, the motion next to the plan is found that it follows: the steps of that are\n"
            "those of the roll-out itself, and no longer of the collocation.\n"
+           "Dry friction of joints is the model's own there, rounded off in the plan (friction_speed).\n"
            "--out has q v a tau of every joint at all knots, and name.fx .fy .fz of contacts; --motion has the same "
            "of\n"
            "the roll-out. No plan: exit 1, with the constraints that cannot be met, or are not where the search ends "
@@ -132,6 +133,7 @@ Summary Plan::summarize(const PlanTask& task, const task::PlanSummary& s) const 
   summary.add("iterations", s.solver.iterations, "iterations");
   if (!s.starts.empty()) summary.add("start", s.starts.back(), "start that led to it");
   summary.add("cost", s.solver.cost, "cost");
+  if (s.corrections > 0) summary.add("cost_planned", s.cost_planned, "of the plan that it is next to");
   summary.add("violation_max", s.solver.violation, "largest violation");
   summary.add("solve_s", s.solve_s, "time to solve", "s");
   if (s.has_friction) summary.add("friction_speed", task.friction_speed, "dry friction turns over", "rad/s or m/s");

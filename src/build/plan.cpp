@@ -71,7 +71,7 @@ void add_dynamics(PlanProblem& problem, const Noise& noise) {
   const PlanSetting& setting = *problem.setting;
   std::map<std::tuple<bool, bool, const PlanPhase*, std::vector<int>>, std::shared_ptr<const Factor>> factors;
   each_moment(setting, [&](int knot, bool middle) {
-    const bool loaded = &setting.tree_at(knot) != setting.tree.get();
+    const bool loaded = setting.carries(knot);
     const std::vector<int> bearing = setting.bearing(knot, middle);
     std::shared_ptr<const Factor>& factor =
         factors[{loaded, middle, middle ? setting.phase_of(knot) : nullptr, bearing}];
@@ -79,8 +79,8 @@ void add_dynamics(PlanProblem& problem, const Noise& noise) {
       std::vector<screw::BodyPoint> points;
       for (const int contact : bearing) points.push_back(setting.contacts[contact].point);
       factor = at_moment(setting, knot, middle,
-                         std::make_shared<screw::WholeDynamics>(loaded ? setting.loaded : setting.tree, setting.motors,
-                                                                points, setting.task.friction_speed));
+                         std::make_shared<screw::WholeDynamics>(setting.tree_at(knot), setting.motors, points,
+                                                                setting.task.friction_speed));
     }
     const PlanKeys at{knot, middle};
     std::vector<Key> keys;

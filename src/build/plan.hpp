@@ -65,7 +65,8 @@ struct PlanSetting {
   bool bears(const PlanContact& contact, int knot, bool middle) const;
   bool stands(const PlanContact& contact, int knot, bool middle) const;  ///< its point does not move
   std::vector<int> bearing(int knot, bool middle) const;                 ///< contacts that bear
-  const screw::Tree& tree_at(int knot) const { return loaded && knot >= load_from && knot < load_to ? *loaded : *tree; }
+  bool carries(int knot) const { return loaded && knot >= load_from && knot < load_to; }
+  const std::shared_ptr<const screw::Tree>& tree_at(int knot) const { return carries(knot) ? loaded : tree; }
 
   explicit PlanSetting(std::shared_ptr<const screw::Tree> t) : tree(std::move(t)), state(*tree) {}
 };

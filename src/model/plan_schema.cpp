@@ -23,7 +23,7 @@ constexpr std::array kFile = {
     TaskKey{"model_limits", truth, false, "the limits in the model's file hold; default true"},
     TaskKey{"dry_friction", truth, false, "that of joints counts; default true; legs at rest plan better without"},
     TaskKey{"friction_speed", number, false,
-            "rad/s or m/s, over which dry friction of joints turns round in the plan and its roll-out; default 0.05"},
+            "rad/s or m/s, over which dry friction of joints turns round in the plan; default 0.05"},
 };
 constexpr std::array kStart = {
     TaskKey{"joints", map, false, "where joints start; others: as the model says"},

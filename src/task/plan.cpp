@@ -28,12 +28,15 @@ using build::PlanSetting;
 constexpr int kWarmIterations = 100, kNearIterations = 10;
 /// Between knots a motion may pass limits that hold at the knots. Then these are drawn in, and it is solved again.
 constexpr int kMostRounds = 5;
-constexpr double kNearBarrier = 1e-5;  ///< μ of later rounds: limits move by little
+constexpr double kNearBarrier = 1e-5;   ///< μ of later rounds: limits move by little
+constexpr double kGuessBarrier = 1e-3;  ///< μ at an earlier plan, which keeps its limits or nearly
 constexpr int kBetween = 10;           ///< samples per step at which that is looked at
 
 /// Unknowns times iterations, some 2 s of a processor: then a search ends that comes no nearer to holding.
 constexpr double kPatience = 5e5;
 constexpr double kLeastPatience = 60;  // iterations
+constexpr const char* kNotFollowed =
+    "no motion next to the plan was found that its roll-out follows: the plan is as it was (--refine 0 does not try)";
 
 /// Laws of nature and of the calculus, and what contacts are: where not all can hold, goals and limits yield, and are
 /// named.
@@ -147,28 +150,47 @@ void tell_torques(const PlanSetting& setting, const Trajectory& plan, PlanSummar
   }
 }
 
-/// Whose roll-out misses a goal that the plan meets, by how much, and what of it is the plan's own error.
-void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSummary& summary) {
+/// The goal that a roll-out misses by most beyond the plan, by more than is warned of; null: none.
+const GoalMiss* worst_miss(const std::vector<GoalMiss>& misses) {
   const GoalMiss* worst = nullptr;
-  for (const GoalMiss& miss : summary.misses) {
+  for (const GoalMiss& miss : misses) {
     if (miss.what == "rest" || !(miss.roll_out - miss.plan > kMissWarned)) continue;
     if (!worst || miss.roll_out - miss.plan > worst->roll_out - worst->plan) worst = &miss;
   }
+  return worst;
+}
+
+/// Whether the model's own friction alone, which the plan rounds off, makes it miss.
+bool friction_misses(const PlanProblem& problem, const PlanOptions& options, const PlanSummary& summary) {
+  if (!summary.has_friction) return false;
+  return !worst_miss(goal_misses(problem, roll_out(problem, options.roll_out, PlanFriction::planned)));
+}
+
+/// Whose roll-out misses a goal that the plan meets, by how much, and what of it is the plan's own error.
+void warn_of_miss(const PlanProblem& problem, const PlanOptions& options, PlanSummary& summary) {
+  const GoalMiss* const worst = worst_miss(summary.misses);
   if (summary.roll_out_until < summary.duration * (1 - 1e-9)) {
     summary.warnings.push_back(fmt::format("rolled out open loop the motion ends at {:.4g} s of {:.4g} s",
                                            summary.roll_out_until, summary.duration));
   }
   if (!worst) return;
   summary.step_miss = step_miss(problem, options.roll_out);
+  const auto warn = [&](const std::string& why) {
+    const std::string goal = (worst->goal.starts_with("goal at ") ? "" : "goal ") + worst->goal;
+    summary.warnings.push_back(
+        fmt::format("rolled out open loop, {} misses {} by {:.3g} {} at {:.4g} s: {}, or follow the plan with feedback",
+                    worst->what, goal, worst->roll_out, worst->unit, worst->time, why));
+  };
+  if (friction_misses(problem, options, summary)) {
+    return warn(fmt::format("its dry friction is sharp, the plan rounds it off over {:g} rad/s or m/s (friction_speed)",
+                            problem.setting->task.friction_speed));
+  }
   const bool finest = problem.setting->task.collocation == Collocation::hermite_simpson;
   const char* const mend = options.soft > 0 ? "plan without --soft, which lets steps miss"
                            : finest         ? "take more steps"
                                             : "take more steps, or collocation: hermite-simpson";
-  summary.warnings.push_back(
-      fmt::format("rolled out open loop, {} misses {}{} by {:.3g} {} at {:.4g} s: single steps miss by up to {:.2g} "
-                  "rad or m, which an open loop lets grow; {}, or follow the plan with feedback",
-                  worst->what, worst->goal.starts_with("goal at ") ? "" : "goal ", worst->goal, worst->roll_out,
-                  worst->unit, worst->time, summary.step_miss, mend));
+  warn(fmt::format("single steps miss by up to {:.2g} rad or m, which an open loop lets grow; {}", summary.step_miss,
+                   mend));
 }
 
 }  // namespace
@@ -197,7 +219,7 @@ Result<Planner> Planner::make(const Model& model, const PlanTask& task, const Pl
 Result<SqpReport> Planner::search(int round, bool warm) {
   const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
   SqpOptions solver = solver_options(options_, far);
-  if (round > 1) solver.barrier = kNearBarrier;
+  if (round > 1 || options_.guess) solver.barrier = round > 1 ? kNearBarrier : kGuessBarrier;
   const double doubt = hints(*problem_).empty() ? 1 : 0.5;  // of a robot that cannot hold itself where it starts or ends
   solver.patience =
       static_cast<int>(doubt * std::max(kLeastPatience, kPatience / std::max(1, solver_->structure().unknowns)));
@@ -247,7 +269,11 @@ Result<PlanResult> Planner::solve(bool warm) {
   Result<std::optional<PlanProblem>> other = follow(*problem_, *asked_, options_, result);
   if (!other) return other.failure();
   const PlanProblem& told = *other ? **other : *problem_;
+  for (const screw::Coordinate& c : asked_->tree->coordinates()) {
+    for (const JointDynamics& dynamics : c.dynamics) summary.has_friction |= dynamics.friction != 0;
+  }
   if (summary.rolled_out) warn_of_miss(told, options_, summary);
+  if (summary.refine_failed) summary.warnings.push_back(kNotFollowed);
   if (summary.limit_excess > kLimitTolerance) {
     const std::string& worst = summary.limits.front().name;
     summary.warnings.push_back(fmt::format("between knots {} is beyond its limit by {:.2g} {}: take more steps", worst,
@@ -256,9 +282,6 @@ Result<PlanResult> Planner::solve(bool warm) {
   if (summary.has_clearance && summary.clearance < asked_->margin - kLimitTolerance) {
     summary.warnings.push_back(fmt::format("between knots {} is {:.3g} m, the margin {:.3g} m: take more steps",
                                            summary.nearest, summary.clearance, asked_->margin));
-  }
-  for (const screw::Coordinate& c : asked_->tree->coordinates()) {
-    for (const JointDynamics& dynamics : c.dynamics) summary.has_friction |= dynamics.friction != 0;
   }
   summary.knots = problem_->setting->knots();
   for (const build::PlanPhase& phase : problem_->setting->phases) {

@@ -16,7 +16,8 @@ using build::PlanSample;
 using build::PlanSetting;
 using build::PlanShot;
 
-constexpr int kMostShots = 20;
+constexpr int kMostShots = 20, kIdleShots = 4;  // in which the gaps must have fallen by half
+constexpr int kMostIterations = 60;              // of each, a problem that is nearly convex
 constexpr double kEnough = 0.1;       // of the miss that is allowed
 constexpr double kDifference = 1e-6;  // rad, rad/s, N m: of Φ, whose slopes need not be exact
 constexpr double kSlow = 0.05;        // a shot that leaves more of what the last one missed asks for new ones
@@ -24,10 +25,11 @@ constexpr double kWide = 100;         // times the violation that is allowed: no
 constexpr double kTolerance = 1e-11;  // rad, rad/s: an open loop lets it grow a million times
 constexpr double kBarrier = 1e-4;     // limits are met already, or nearly
 
-/// rad or m: by how much more than the plan its roll-out misses a goal, at most; infinite where it does not get there.
-double miss_beyond_plan(const PlanSummary& summary) {
+/// rad or m: by how much more than the plan its roll-out misses a goal at most, with friction as in the plan; infinite
+/// where it does not get there.
+double miss_beyond_plan(const PlanProblem& problem, const PlanOptions& options) {
   double worst = 0;
-  for (const GoalMiss& miss : summary.misses) {
+  for (const GoalMiss& miss : goal_misses(problem, roll_out(problem, options.roll_out, PlanFriction::planned))) {
     if (miss.what == "rest") continue;
     if (std::isnan(miss.roll_out)) return std::numeric_limits<double>::infinity();
     worst = std::max(worst, miss.roll_out - miss.plan);
@@ -42,7 +44,7 @@ class Slopes {
       : problem_(problem),
         n_(problem.setting->state.joints),
         motors_(static_cast<int>(problem.setting->motors.size())),
-        roller_(problem, 1) {}
+        roller_(problem, 1, PlanFriction::planned) {}
 
   /// By [q v u₀ (uₘ) u₁]. False: the step cannot be gone.
   bool find(int k, Eigen::MatrixXd& by) {
@@ -147,7 +149,7 @@ double largest_gap(const PlanProblem& problem, const RolledSteps& steps) {
 }
 
 bool set_accelerations(PlanProblem& problem) {
-  StepRoller roller(problem, 1);
+  StepRoller roller(problem, 1, PlanFriction::planned);
   for (int k = 0; k < problem.setting->knots(); ++k) {
     PlanSample sample = problem.sample(k);
     if (!roller.set_acceleration(k, sample)) return false;
@@ -182,13 +184,14 @@ Result<std::optional<PlanProblem>> follow(const PlanProblem& plan, const PlanSet
                                           PlanResult& result) {
   const bool wanted = options.refine > 0 && options.soft == 0 && result.summary.rolled_out;
   std::optional<PlanProblem> none;
-  if (!wanted || !asked.can_follow() || miss_beyond_plan(result.summary) <= options.refine) return none;
+  if (!wanted || !asked.can_follow() || miss_beyond_plan(plan, options) <= options.refine) return none;
   SqpOptions solver;
   solver.violation_tolerance = kTolerance;
   solver.optimality_tolerance = std::max(options.optimality, 1e-6);
   solver.curvature = Curvature::none;
   solver.barrier = kBarrier;
   solver.warm_iterations = 0;
+  solver.max_iterations = kMostIterations;
   solver.threads = options.threads;
   solver.progress = options.progress;
 
@@ -196,7 +199,9 @@ Result<std::optional<PlanProblem>> follow(const PlanProblem& plan, const PlanSet
   std::shared_ptr<const PlanSetting> setting = plan.setting;
   RolledSteps steps = roll_steps(now, options.roll_out);
   std::vector<PlanShot> shots(setting->task.steps);
-  double before = 0;
+  double before = 0, least = std::numeric_limits<double>::infinity();
+  int least_at = 0;
+  result.summary.refine_failed = true;  // until it is found
   for (int shot = 1; shot <= kMostShots && std::isfinite(steps.miss); ++shot) {
     if (!(steps.miss < kSlow * before)) {
       const Found found = find_slopes(now, options.progress, shots);
@@ -213,16 +218,21 @@ Result<std::optional<PlanProblem>> follow(const PlanProblem& plan, const PlanSet
     now = std::move(next);
     steps = roll_steps(now, options.roll_out);
     const double violation = std::max(report->violation, largest_gap(now, steps));
+    if (violation < 0.5 * least) least = violation, least_at = shot;
+    if (shot - least_at >= kIdleShots) return none;
     if (violation > kWide * options.tolerance) continue;
     PlanResult found = result;
     tell_limits(now, asked, steps.motion, found.summary);
     tell_roll_out(now, options, found);
     if (auto tighter = drawn_in(*setting, asked, found.summary)) {
       setting = std::move(tighter);
+      least = std::numeric_limits<double>::infinity(), least_at = shot;
       continue;
     }
-    if (!(miss_beyond_plan(found.summary) <= kEnough * options.refine) || violation > options.tolerance) continue;
+    if (violation > options.tolerance || !(miss_beyond_plan(now, options) <= kEnough * options.refine)) continue;
     found.summary.corrections = shot;
+    found.summary.refine_failed = false;
+    found.summary.cost_planned = result.summary.solver.cost;
     found.summary.solver.violation = violation;
     found.summary.solver.cost = cost_of(plan.graph, now.values);
     result = std::move(found);

@@ -158,7 +158,7 @@ std::vector<WeakMotor> too_weak(const build::PlanProblem& problem, int knot) {
   const build::PlanSetting& setting = *problem.setting;
   if (!setting.contacts.empty()) return too_weak_to_stand(problem, knot);
   if (setting.state.floating) return {};
-  const auto at = setting.loaded && knot >= setting.load_from && knot < setting.load_to ? setting.loaded : setting.tree;
+  const std::shared_ptr<const screw::Tree>& at = setting.tree_at(knot);
   if (!screw::InverseDynamics::refusal(*at).empty()) return {};
   screw::InverseDynamics dynamics(at);
   const Eigen::VectorXd q = problem.sample(knot, false).q, still = Eigen::VectorXd::Zero(at->freedoms());

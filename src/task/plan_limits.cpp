@@ -39,6 +39,8 @@ std::vector<LimitCheck> exceeded_limits(const PlanSetting& setting, const Trajec
 
 namespace {
 
+constexpr double kMostDrawn = 0.5;  ///< share of what is allowed: limits do not cross
+
 /// A start that is too near already is given: then it counts from the first knot on.
 void tell_clearance(const PlanProblem& problem, const PlanSetting& setting, const Trajectory& motion,
                     PlanSummary& summary) {
@@ -75,13 +77,18 @@ std::shared_ptr<const PlanSetting> drawn_in(const PlanSetting& now, const PlanSe
     any = true;
     for (int j = 0; j < joints; ++j) {
       if (limit.name == now.tree->position_names()[now.tree->stored() - joints + j]) {
-        setting->lower[j] += amount(limit.excess);
-        setting->upper[j] -= amount(limit.excess);
+        const double by = std::min(amount(limit.excess), kMostDrawn * 0.5 * (now.upper[j] - now.lower[j]));
+        setting->lower[j] += by;
+        setting->upper[j] -= by;
       }
-      if (limit.name == now.tree->velocity_names()[n - joints + j]) setting->speed[j] -= amount(limit.excess);
+      if (limit.name == now.tree->velocity_names()[n - joints + j]) {
+        setting->speed[j] -= std::min(amount(limit.excess), kMostDrawn * now.speed[j]);
+      }
     }
     for (std::size_t m = 0; m < now.motors.size(); ++m) {
-      if (limit.name == now.tree->torque_names()[now.motors[m]]) setting->effort[m] -= amount(limit.excess);
+      if (limit.name == now.tree->torque_names()[now.motors[m]]) {
+        setting->effort[m] -= std::min(amount(limit.excess), kMostDrawn * now.effort[m]);
+      }
     }
   }
   if (summary.has_clearance && summary.clearance < asked.margin) {

@@ -6,7 +6,6 @@
 
 #include "kinegraph/mechanics/screw/centre_of_mass.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
-#include "kinegraph/task/plan_roller.hpp"
 
 namespace kinegraph::task {
 
@@ -45,10 +44,10 @@ auto writer(const PlanSetting& setting, Trajectory& motion) {
 
 }  // namespace
 
-Trajectory roll_out(const PlanProblem& problem, int divisions) {
+Trajectory roll_out(const PlanProblem& problem, int divisions, PlanFriction friction) {
   const PlanSetting& setting = *problem.setting;
   Trajectory motion(plan_columns(setting));
-  StepRoller roller(problem, divisions);
+  StepRoller roller(problem, divisions, friction);
   std::vector<double> q(setting.start_q.begin(), setting.start_q.end()),
       v(setting.start_v.begin(), setting.start_v.end());
   for (int k = 0; k < setting.task.steps; ++k) {
@@ -60,7 +59,7 @@ Trajectory roll_out(const PlanProblem& problem, int divisions) {
 RolledSteps roll_steps(const PlanProblem& problem, int divisions) {
   const PlanSetting& setting = *problem.setting;
   RolledSteps out{Trajectory(plan_columns(setting)), {}, {}, 0};
-  StepRoller roller(problem, divisions);
+  StepRoller roller(problem, divisions, PlanFriction::planned);
   Eigen::VectorXd off(setting.tree->freedoms());
   for (int k = 0; k < setting.task.steps; ++k) {
     const PlanSample from = problem.sample(k), to = problem.sample(k + 1);
@@ -130,7 +129,8 @@ namespace {
 /// One goal at one state.
 class GoalMeter {
  public:
-  GoalMeter(const PlanSetting& setting, const TaskGoal& goal) : setting_(setting), goal_(goal) {}
+  GoalMeter(const PlanSetting& setting, const TaskGoal& goal, int knot)
+      : setting_(setting), goal_(goal), knot_(knot) {}
 
   void measure(const Eigen::VectorXd& q, const Eigen::VectorXd& v, std::vector<GoalMiss>& out) const {
     for (const auto& [name, value] : goal_.joints) {
@@ -146,7 +146,7 @@ class GoalMeter {
   void frame(const Eigen::VectorXd& q, std::vector<GoalMiss>& out) const {
     screw::Transform<double> X;
     if (goal_.frame.text == "com") {
-      X.p = screw::CentreOfMass(setting_.tree).at(q.data(), nullptr);
+      X.p = screw::CentreOfMass(setting_.tree_at(knot_)).at(q.data(), nullptr);
     } else {
       screw::Poses poses(setting_.tree->bodies().size());
       screw::body_poses(*setting_.tree, q.data(), poses);
@@ -169,7 +169,40 @@ class GoalMeter {
 
   const PlanSetting& setting_;
   const TaskGoal& goal_;
+  int knot_;
 };
+
+}  // namespace
+
+namespace {
+
+/// By how much a goal is missed at a knot, in the plan and in its roll-out (NaN where that ended before).
+std::vector<GoalMiss> misses_at(const PlanProblem& problem, const Trajectory& motion, const TaskGoal& goal, int knot) {
+  const PlanSetting& setting = *problem.setting;
+  const GoalMeter meter(setting, goal, knot);
+  const PlanSample planned = problem.sample(knot);
+  std::vector<GoalMiss> misses, real;
+  meter.measure(planned.q, planned.v, misses);
+  const auto& times = motion.times();
+  const auto at = std::lower_bound(times.begin(), times.end(), problem.time(knot) - 1e-9);
+  if (at != times.end()) {
+    const double* row = motion.row(static_cast<int>(at - times.begin()));
+    const int stored = setting.tree->stored();
+    meter.measure(Eigen::Map<const Eigen::VectorXd>(row, stored),
+                  Eigen::Map<const Eigen::VectorXd>(row + stored, setting.tree->freedoms()), real);
+  }
+  for (std::size_t i = 0; i < misses.size(); ++i) {
+    misses[i].time = problem.time(knot);
+    misses[i].roll_out = real.empty() ? std::nan("") : real[i].plan;
+  }
+  return misses;
+}
+
+/// The knot counts at which the roll-out misses by most; where it ends before, that.
+bool is_worse(const GoalMiss& a, const GoalMiss& b) {
+  if (std::isnan(b.roll_out)) return false;
+  return std::isnan(a.roll_out) || std::max(a.plan, a.roll_out) > std::max(b.plan, b.roll_out);
+}
 
 }  // namespace
 
@@ -177,24 +210,15 @@ std::vector<GoalMiss> goal_misses(const PlanProblem& problem, const Trajectory& 
   const PlanSetting& setting = *problem.setting;
   std::vector<GoalMiss> all;
   for (const TaskGoal& goal : setting.task.goals) {
-    const GoalMeter meter(setting, goal);
-    const int knot = setting.task.knot(goal.until);
-    const PlanSample planned = problem.sample(knot);
-    std::vector<GoalMiss> misses, real;
-    meter.measure(planned.q, planned.v, misses);
-    const auto& times = motion.times();
-    const auto at = std::lower_bound(times.begin(), times.end(), problem.time(knot) - 1e-9);
-    if (at != times.end()) {
-      const double* row = motion.row(static_cast<int>(at - times.begin()));
-      const int stored = setting.tree->stored();
-      meter.measure(Eigen::Map<const Eigen::VectorXd>(row, stored),
-                    Eigen::Map<const Eigen::VectorXd>(row + stored, setting.tree->freedoms()), real);
+    const int last = setting.task.knot(goal.until);
+    std::vector<GoalMiss> worst = misses_at(problem, motion, goal, last);
+    for (int k = std::max(1, setting.task.knot(goal.time)); k < last; ++k) {
+      const std::vector<GoalMiss> misses = misses_at(problem, motion, goal, k);
+      for (std::size_t i = 0; i < misses.size(); ++i) {
+        if (is_worse(misses[i], worst[i])) worst[i] = misses[i];
+      }
     }
-    for (std::size_t i = 0; i < misses.size(); ++i) {
-      misses[i].time = problem.time(knot);
-      misses[i].roll_out = real.empty() ? std::nan("") : real[i].plan;
-      all.push_back(misses[i]);
-    }
+    all.insert(all.end(), worst.begin(), worst.end());
   }
   return all;
 }

@@ -1,17 +1,18 @@
 #pragma once
 
 #include "kinegraph/task/plan.hpp"
+#include "kinegraph/task/plan_roller.hpp"
 
 namespace kinegraph::task {
 
 /// What the torques of a plan really do: forward dynamics by elimination, integrated by a Runge-Kutta method of fourth
 /// order with `divisions` steps per step of the plan, torques and contact forces between the knots as the collocation
-/// means them (held, linear, quadratic), dry friction as in the plan. Where damping or friction stops a joint faster
-/// than such a step can follow, it is taken in parts. Columns as those of the plan, but for the clearance. Ends early
-/// where it cannot go on.
-Trajectory roll_out(const build::PlanProblem& problem, int divisions);
+/// means them (held, linear, quadratic). Where damping stops a joint faster than such a step can follow, it is taken in
+/// parts. Dry friction is the model's own, not rounded off as in the plan: where there is some, the steps are those of
+/// the implicit midpoint rule. Columns as those of the plan, but for the clearance. Ends early where it cannot go on.
+Trajectory roll_out(const build::PlanProblem& problem, int divisions, PlanFriction friction = PlanFriction::own);
 
-/// Every step of a plan from where the plan starts it, as in roll_out().
+/// Every step of a plan from where the plan starts it, as in roll_out() but with friction as in the plan.
 struct RolledSteps {
   Trajectory motion;                  ///< columns as those of the roll-out
   std::vector<Eigen::VectorXd> q, v;  ///< where each ends
@@ -26,7 +27,8 @@ double step_miss(const build::PlanProblem& problem, int divisions);
 /// ends and their rates, rates on the cubic through theirs, torques and forces as in the roll-out.
 Trajectory between_knots(const build::PlanProblem& problem, int divisions);
 
-/// How far all goals are missed: in the plan, and in its roll-out (unless that is empty).
+/// How far all goals are missed: in the plan, and in its roll-out (unless that is empty). Goals that are held
+/// count where they are missed by most.
 std::vector<GoalMiss> goal_misses(const build::PlanProblem& problem, const Trajectory& motion);
 
 /// Rolls a plan out and tells its misses.

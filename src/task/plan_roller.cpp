@@ -9,13 +9,16 @@ using build::PlanProblem;
 using build::PlanSample;
 using build::PlanSetting;
 
-PlannedField::PlannedField(const PlanSetting& setting, const std::shared_ptr<const screw::Tree>& tree)
+PlannedField::PlannedField(const PlanSetting& setting, const std::shared_ptr<const screw::Tree>& tree,
+                           PlanFriction friction)
     : setting_(setting),
       tree_(tree),
       dynamics_(tree, build::given_forward(*tree)),
       tau_(tree->freedoms(), 0.0),
       loads_(tree->bodies().size(), screw::Vector6d::Zero()),
-      friction_speed_(tree->freedoms(), setting.task.friction_speed),
+      friction_speed_(tree->freedoms(),
+                      friction == PlanFriction::own ? screw::kFrictionSpeed : setting.task.friction_speed),
+      response_(tree, tree->freedoms(), friction_speed_.data()),
       poses_(tree->bodies().size()) {
   surroundings_.gravity = tree->gravity();
   surroundings_.friction_speed = friction_speed_.data();
@@ -53,7 +56,7 @@ double PlannedField::stiffness(const double* q) {
   double sum = 0;
   for (const screw::Coordinate& c : tree_->coordinates()) {
     for (int i = 0; i < c.freedoms; ++i) {
-      const double slope = c.dynamics[i].damping + c.dynamics[i].friction / setting_.task.friction_speed;
+      const double slope = c.dynamics[i].damping + c.dynamics[i].friction / friction_speed_[c.v + i];
       if (slope == 0) continue;
       tau_[c.v + i] = 1;
       if (dynamics_.solve(q, rest.data(), pushed.data(), tau_.data(), alone).ok) {
@@ -96,27 +99,35 @@ PlanSample with_load(const PlanSetting& setting, const std::shared_ptr<const scr
   return sample;
 }
 
-/// A step of RK4 is stable for decays of up to 2.78 per step; it is accurate below one.
+/// A step of RK4 is stable for decays of up to 2.78 per step; it is accurate below one. The model's own dry friction
+/// turns round within far less: there the midpoint rule steps, which is implicit and of second order.
 constexpr double kDecayPerStep = 1;
-constexpr int kMostParts = 1000;
+constexpr int kMostParts = 1000, kMidpointParts = 8;
+
+bool has_dry_friction(const screw::Tree& tree) {
+  const auto& all = tree.coordinates();
+  return std::any_of(all.begin(), all.end(), [](const screw::Coordinate& c) {
+    return std::any_of(c.dynamics.begin(), c.dynamics.end(), [](const JointDynamics& d) { return d.friction != 0; });
+  });
+}
 
 }  // namespace
 
-StepRoller::StepRoller(const PlanProblem& problem, int divisions)
+StepRoller::StepRoller(const PlanProblem& problem, int divisions, PlanFriction friction)
     : problem_(problem),
       setting_(*problem.setting),
       divisions_(divisions),
-      scheme_(*step::find_scheme("rk4")),
-      bare_(setting_, setting_.tree) {
-  if (setting_.loaded) loaded_ = std::make_unique<PlannedField>(setting_, setting_.loaded);
+      sticks_(friction == PlanFriction::own && has_dry_friction(*setting_.tree)),
+      scheme_(*step::find_scheme(sticks_ ? "implicit-midpoint" : "rk4")),
+      bare_(setting_, setting_.tree, friction) {
+  if (setting_.loaded) loaded_ = std::make_unique<PlannedField>(setting_, setting_.loaded, friction);
 }
 
 StepInputs StepRoller::inputs(int k, PlanSample end) const {
-  const screw::Tree *now = &setting_.tree_at(k), *then = &setting_.tree_at(k + 1);
-  StepInputs out{problem_.sample(k), {}, std::move(end), now != then};
+  StepInputs out{problem_.sample(k), {}, std::move(end), setting_.carries(k) != setting_.carries(k + 1)};
   if (setting_.has_middles()) out.middle = problem_.sample(k, true);
   if (out.end_is_other) {
-    out.to = with_load(setting_, now == setting_.tree.get() ? setting_.tree : setting_.loaded, std::move(out.to));
+    out.to = with_load(setting_, setting_.tree_at(k), std::move(out.to));
   }
   return out;
 }
@@ -128,6 +139,7 @@ bool StepRoller::set_acceleration(int k, PlanSample& sample) {
 }
 
 int StepRoller::parts(int k, const double* q) {
+  if (sticks_) return kMidpointParts;
   const double decay = problem_.step(k) / divisions_ * field(k).stiffness(q) / kDecayPerStep;
   return decay > 1 ? static_cast<int>(std::min(std::ceil(decay), static_cast<double>(kMostParts))) : 1;
 }

@@ -7,14 +7,19 @@
 #include "kinegraph/build/dynamics.hpp"
 #include "kinegraph/build/plan.hpp"
 #include "kinegraph/mechanics/screw/kinematics.hpp"
+#include "kinegraph/step/joint_response.hpp"
 #include "kinegraph/step/lie_stepper.hpp"
 
 namespace kinegraph::task {
 
+/// Dry friction as the plan rounds it off (PlanTask::friction_speed), or the model's own.
+enum class PlanFriction { planned, own };
+
 /// Forward dynamics under the torques and forces of one interval of a plan.
 class PlannedField final : public step::Field {
  public:
-  PlannedField(const build::PlanSetting& setting, const std::shared_ptr<const screw::Tree>& tree);
+  PlannedField(const build::PlanSetting& setting, const std::shared_ptr<const screw::Tree>& tree,
+               PlanFriction friction);
 
   void set_interval(double start, double length, const build::PlanSample* from, const build::PlanSample* middle,
                     const build::PlanSample* to) {
@@ -23,6 +28,11 @@ class PlannedField final : public step::Field {
   }
 
   bool rates(double t, const double* q, const double* v, double* a, double*) override;
+  void begin_step(const double* q) override { response_.prepare(q); }
+  bool correct(double half, const double* q, const double* v, const double* g, double* delta) override {
+    response_.correct(half, q, v, g, delta);
+    return true;
+  }
   const std::vector<double>& tau() const { return tau_; }
 
   /// A bound of the rates at which damping and dry friction bring joints to rest, 1/s:
@@ -42,6 +52,7 @@ class PlannedField final : public step::Field {
   std::vector<double> tau_;
   std::vector<screw::Vector6d> loads_;
   std::vector<double> friction_speed_;
+  step::JointResponse response_;
   screw::Poses poses_;
   double start_ = 0, length_ = 1;
   const build::PlanSample *from_ = nullptr, *middle_ = nullptr, *to_ = nullptr;
@@ -56,7 +67,7 @@ struct StepInputs {
 /// One step of a plan after the other, as its torques make it.
 class StepRoller {
  public:
-  StepRoller(const build::PlanProblem& problem, int divisions);
+  StepRoller(const build::PlanProblem& problem, int divisions, PlanFriction friction);
 
   StepInputs inputs(int k) const { return inputs(k, problem_.sample(k + 1)); }
   StepInputs inputs(int k, build::PlanSample end) const;  ///< with this at its end
@@ -76,11 +87,12 @@ class StepRoller {
 
  private:
   bool finite(const step::LieStepper& stepper) const;
-  PlannedField& field(int k) { return &setting_.tree_at(k) == setting_.tree.get() ? bare_ : *loaded_; }
+  PlannedField& field(int k) { return setting_.carries(k) ? *loaded_ : bare_; }
 
   const build::PlanProblem& problem_;
   const build::PlanSetting& setting_;
   int divisions_;
+  bool sticks_;  // steps are implicit
   step::Scheme scheme_;
   PlannedField bare_;
   std::unique_ptr<PlannedField> loaded_;

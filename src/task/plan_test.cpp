@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kinegraph/task/plan_limits.hpp"
 #include "kinegraph/task/plan_roll_out.hpp"
 
 namespace kinegraph::task::plan_test {
@@ -209,6 +210,61 @@ TEST(Plan, SmoothnessMayBeOfSomeJoints) {
   };
   EXPECT_EQ(rows({}), 20 * 3 * 2);
   EXPECT_EQ(rows({{"cart", {}}}), 20 * 3);
+}
+
+/// However far a motion leaves them between knots.
+TEST(Plan, LimitsThatAreDrawnInDoNotCross) {
+  PlanTask task = push(1, 4, Collocation::trapezoidal);
+  task.limits = {{{}, {"cart", {}}, std::pair(-0.5, 1.0), 1.5, 100.0}};
+  const Result<build::PlanSetting> asked = build::PlanSetting::make(cart_alone(), task);
+  ASSERT_TRUE(asked) << asked.failure().to_string();
+  PlanSummary summary;
+  summary.limits = {{"cart.tau", 300, 0.5}, {"cart.v", 4, 0.5}, {"cart.q", 2, 0.5}};
+  const auto tighter = drawn_in(*asked, *asked, summary);
+  ASSERT_TRUE(tighter);
+  EXPECT_DOUBLE_EQ(tighter->lower[0], -0.125);
+  EXPECT_DOUBLE_EQ(tighter->upper[0], 0.625);
+  EXPECT_DOUBLE_EQ(tighter->speed[0], 0.75);
+  EXPECT_DOUBLE_EQ(tighter->effort[0], 50);
+}
+
+/// What is held counts where it is missed by most, not at its end.
+TEST(Plan, HeldGoalsAreMeasuredOverTheirTime) {
+  PlanTask task = push(2, 40, Collocation::trapezoidal);
+  TaskGoal held = task.goals[0];
+  held.name = "held";
+  held.time = 0.5, held.until = 2;
+  held.rest = false;
+  held.sigma = 0.5;
+  task.goals.push_back(held);
+  const Result<PlanResult> plan = task::plan(cart_alone(), task);
+  ASSERT_TRUE(plan) << plan.failure().to_string();
+  const GoalMiss& miss = plan->summary.misses.back();
+  EXPECT_EQ(miss.goal, "held");
+  EXPECT_NEAR(miss.time, 0.5, 1e-9);  // it only gets nearer
+  EXPECT_NEAR(miss.plan, 1 - plan->trajectory.at(10, plan->trajectory.find("cart.q")), 1e-12);
+}
+
+/// A mass with dry friction that comes to rest: sharp friction stops it, which the plan rounds off.
+TEST(Plan, TheRollOutHasTheModelsOwnFriction) {
+  Model model = cart_alone();
+  model.robot.joints[0].dynamics = {JointDynamics{}};
+  model.robot.joints[0].dynamics[0].friction = 40;
+  PlanTask task = push(2, 40, Collocation::hermite_simpson);
+  task.friction_speed = 0.5;
+  PlanOptions options;
+  const Result<PlanResult> rounded = task::plan(model, task, options);
+  ASSERT_TRUE(rounded) << rounded.failure().to_string();
+  EXPECT_GT(rounded->summary.miss_max, 0.05);
+  ASSERT_EQ(rounded->summary.warnings.size(), 1u);
+  EXPECT_EQ(rounded->summary.warnings[0],
+            fmt::format("rolled out open loop, cart.q misses goal there by {:.3g} m at 2 s: its dry friction is sharp, "
+                        "the plan rounds it off over 0.5 rad/s or m/s (friction_speed), or follow the plan with feedback",
+                        rounded->summary.misses[0].roll_out));
+  task.dry_friction = false;
+  const Result<PlanResult> without = task::plan(model, task, options);
+  ASSERT_TRUE(without) << without.failure().to_string();
+  EXPECT_LT(without->summary.miss_max, 1e-6);
 }
 
 TEST(Plan, RefusesNamesAndTimesThatAreNotThere) {

@@ -161,7 +161,10 @@ class Plan(Cli):
         self.assertEqual(summary["friction_speed"], 0.05)
         sharp = REACH.replace("steps: 20", "steps: 20\nfriction_speed: 1")
         self.write("task.yaml", sharp)
-        self.assertEqual(self.summary("task.yaml")["friction_speed"], 1)
+        result = self.run_program("plan", "task.yaml", "--json", "s.json")
+        self.assertEqual(json.loads(self.read("s.json"))["friction_speed"], 1)
+        self.assertRegex(result.err, r"^warning: rolled out open loop, tip misses goal there by 0\.[0-9]+ m at 1 s: its dry friction is sharp, the plan "
+                         r"rounds it off over 1 rad/s or m/s \(friction_speed\), or follow the plan with feedback\n$")
 
     def test_faults_of_a_task_have_their_places(self):
         self.write("task.yaml", REACH.replace("frame: tip", "frame: tap") + "limits: [{joint: elbo, torque: 2}]\n")
@@ -247,8 +250,8 @@ class OnFeet(Cli):
 class Pick(Cli):
     """The arm of seven joints: from the floor, round a post, set upright."""
 
-    def check(self, *options):
-        result = self.run_program("plan", os.path.join(MODELS, "tasks/arm_pick.yaml"), "--json", "s.json", *options)
+    def check(self, *options, task=os.path.join(MODELS, "tasks/arm_pick.yaml")):
+        result = self.run_program("plan", task, "--json", "s.json", *options)
         self.assertEqual(result.status, 0)
         summary = json.loads(self.read("s.json"))
         self.assertTrue(summary["converged"])
@@ -277,10 +280,19 @@ class Pick(Cli):
         self.assertRegex(result.err, r"^warning: rolled out open loop, tool rotation misses goal pick by [0-9.]+ rad at 1.6 s: .*\n$")
 
     def test_the_roll_out_follows(self):
-        result, summary = self.check()
+        task = self.text_of("tasks/arm_pick.yaml") + "dry_friction: false\n"
+        self.write("task.yaml", task.replace("../arm7.urdf", os.path.abspath(os.path.join(MODELS, "arm7.urdf"))))
+        result, summary = self.check(task="task.yaml")
         self.assertEqual(result.err, "")
         self.assertGreater(summary["corrections"], 0)
+        self.assertNotEqual(summary["cost"], summary["cost_planned"])
         self.assertLess(summary["miss_max"], 1e-3)
+
+    def test_sharp_friction_is_rolled_out_and_told(self):
+        result, summary = self.check()
+        self.assertGreater(summary["corrections"], 0)
+        self.assertRegex(result.err, r"^warning: rolled out open loop, tool rotation misses goal place by [0-9.]+ rad at 4 s: its dry friction is sharp, "
+                         r"the plan rounds it off over 0.05 rad/s or m/s \(friction_speed\), or follow the plan with feedback\n$")
 
 
 if __name__ == "__main__":
