@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "kinegraph/build/plan_parts.hpp"
 #include "kinegraph/factor/common/gaussian_process.hpp"
@@ -31,7 +32,8 @@ std::shared_ptr<const Factor> joint_goal(const PlanSetting& setting, const TaskG
                                   joint_labels(setting, setting.tree->position_names()));
 }
 
-std::shared_ptr<const Factor> frame_goal(const PlanSetting& setting, const TaskGoal& goal) {
+/// The centre of mass is that of the robot with what it carries then.
+std::shared_ptr<const Factor> frame_goal(const PlanSetting& setting, const TaskGoal& goal, int knot) {
   const Vector3d at = goal.position.value_or(Vector3d::Constant(std::nan("")));
   const std::string name = goal.name + ": " + goal.frame.text;
   if (goal.frame.text == "com") {
@@ -39,7 +41,7 @@ std::shared_ptr<const Factor> frame_goal(const PlanSetting& setting, const TaskG
     for (int i = 0; i < 3; ++i) {
       if (!std::isnan(at[i])) axes.push_back(i);
     }
-    return std::make_shared<screw::CentreOfMassGoal>(name, setting.tree, axes, at);
+    return std::make_shared<screw::CentreOfMassGoal>(name, setting.tree_at(knot), axes, at);
   }
   const screw::LinkPlace& place = setting.tree->links()[setting.tree->robot().find_link(goal.frame.text)];
   screw::GoalPose pose;
@@ -99,7 +101,7 @@ void add_goals(PlanProblem& problem, const Noise& noise) {
   const std::vector<std::string>& rates = setting.tree->velocity_names();
   for (const TaskGoal& goal : setting.task.goals) {
     const auto joints = goal.joints.empty() ? nullptr : joint_goal(setting, goal);
-    const auto frame = goal.frame.given() ? frame_goal(setting, goal) : nullptr;
+    std::map<bool, std::shared_ptr<const Factor>> frames;  // without the payload, and with it
     const auto base_still = std::make_shared<Target>(
         goal.name + ": rest", 6, std::vector<int>{0, 1, 2, 3, 4, 5}, std::vector<double>(6, 0.0),
         Labels(rates.begin(), rates.begin() + std::min<std::size_t>(6, rates.size())));
@@ -111,7 +113,11 @@ void add_goals(PlanProblem& problem, const Noise& noise) {
       std::vector<Key> position;
       at.add_position(setting.state, position);
       if (joints) add_goal(problem, goal, joints, {at.position()}, noise);
-      if (frame) add_goal(problem, goal, frame, position, noise);
+      if (goal.frame.given()) {
+        std::shared_ptr<const Factor>& frame = frames[setting.carries(k)];
+        if (!frame) frame = frame_goal(setting, goal, k);
+        add_goal(problem, goal, frame, position, noise);
+      }
       if (!goal.rest) continue;
       const std::vector<int> free = not_standing(setting, k);
       if (!free.empty()) add_goal(problem, as_rest, rest(setting, goal.name, free), {at.velocity()}, noise);
@@ -135,7 +141,7 @@ void add_paths(PlanProblem& problem, const Noise& noise) {
       if (goal.position->array().isNaN().all()) continue;
       std::vector<Key> keys;
       PlanKeys{k, false}.add_position(setting.state, keys);
-      add_goal(problem, goal, frame_goal(setting, goal), keys, noise);
+      add_goal(problem, goal, frame_goal(setting, goal, k), keys, noise);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/build/plan_parts.hpp"
@@ -375,6 +376,7 @@ class SettingMaker {
       if (setting_->tree->links()[link].body >= 0) links.push_back(static_cast<int>(link));
     }
     warn_of_shapeless(links);
+    const std::optional<screw::CarriedSolid> load = load_solid();
     const int last = setting_->knots();
     for (const TaskObstacle& obstacle : task_.obstacles) {
       const std::optional<screw::Solid> solid_there = solid_of(obstacle.shape);
@@ -388,25 +390,44 @@ class SettingMaker {
           add_pair(robot_.links[link].name + " - " + obstacle.name.text, solid, stands, obstacle.where, 0, last);
         }
       }
-      if (setting_->loaded && task_.payload->shape) {
-        const screw::LinkPlace& place = setting_->tree->links()[robot_.find_link(task_.payload->link.text)];
-        screw::CarriedSolid carried{place.body, *screw::solid_of(*task_.payload->shape)};
-        carried.solid.X = place.X_BL * carried.solid.X;
-        add_pair("payload - " + obstacle.name.text, carried, stands, obstacle.where, setting_->load_from,
+      if (load) {
+        add_pair("payload - " + obstacle.name.text, *load, stands, obstacle.where, setting_->load_from,
                  setting_->load_to);
       }
     }
     for (const auto& [first, second] : rules.pairs) {
       const int a = link_named(first), b = link_named(second);
       if (a < 0 || b < 0) continue;
+      const auto carries = [&](int link) { return load && setting_->tree->links()[link].body == load->body; };
       for (const auto& [name, link] : {std::pair{&first, a}, std::pair{&second, b}}) {
-        if (solids(link).empty())
+        if (solids(link).empty() && !carries(link))
           fault(name->where, fmt::format("link {} has no shape that keeps clear", quote(name->text)));
       }
       for (const screw::CarriedSolid& one : solids(a))
         for (const screw::CarriedSolid& other : solids(b))
           add_pair(first.text + " - " + second.text, one, other, first.where, 0, last);
+      for (const auto& [carrier, other, name] : {std::tuple{a, b, &second}, std::tuple{b, a, &first}}) {
+        for (std::size_t i = 0; carries(carrier) && i < solids(other).size(); ++i) {
+          add_pair("payload - " + name->text, *load, solids(other)[i], first.where, setting_->load_from,
+                   setting_->load_to);
+        }
+      }
     }
+  }
+
+  /// The payload's shape, on the body that carries it.
+  std::optional<screw::CarriedSolid> load_solid() {
+    if (!setting_->loaded || !task_.payload->shape) return {};
+    const std::optional<screw::Solid> solid = solid_of(*task_.payload->shape);
+    if (!solid) {
+      fault(task_.payload->where,
+            fmt::format("cannot read a mesh (STL, OBJ) from {}", quote(task_.payload->shape->mesh)));
+      return {};
+    }
+    const screw::LinkPlace& place = setting_->tree->links()[robot_.find_link(task_.payload->link.text)];
+    screw::CarriedSolid carried{place.body, *solid};
+    carried.solid.X = place.X_BL * carried.solid.X;
+    return carried;
   }
 
   void check_goal(const TaskGoal& goal) {

@@ -251,7 +251,9 @@ class TaskReader {
       if (!f.has(key)) f.error(f.where(), fmt::format("missing key '{}' of this shape", key));
     };
     Shape made;
-    made.type = all[f.choice("type", types, 0)];
+    const int type = f.choice("type", types, 0);
+    made.type = all[type];
+    refuse_others(f, made.type, types[type]);
     made.X_LG =
         SE3(SO3(from_rpy(f.vector("rpy").value_or(Vector3d::Zero()))), f.vector("at").value_or(Vector3d::Zero()));
     if (made.type == Shape::Type::box) {
@@ -268,6 +270,21 @@ class TaskReader {
       made.size = {f.positive("radius", 1), f.positive("length", 0), 0};
     }
     return made;
+  }
+
+  /// Keys of a shape that this type has no use for.
+  static void refuse_others(const TaskFields& f, Shape::Type type, const std::string& name) {
+    using Type = Shape::Type;
+    const bool round = type == Type::sphere || type == Type::capsule || type == Type::cylinder;
+    const std::pair<const char*, bool> keys[] = {{"radius", round},
+                                                 {"length", round && type != Type::sphere},
+                                                 {"size", type == Type::box},
+                                                 {"file", type == Type::mesh},
+                                                 {"scale", type == Type::mesh},
+                                                 {"normal", type == Type::plane}};
+    for (const auto& [key, used] : keys) {
+      if (!used && f.has(key)) f.error(f.where(key), fmt::format("{}: of no use to a {}", key, name));
+    }
   }
 
   void collision(const TaskFields& f) {
@@ -289,10 +306,13 @@ class TaskReader {
     p.inertia.mass = f.positive("mass", 1);
     p.inertia.com = f.vector("com").value_or(Vector3d::Zero());
     if (const auto i = f.vector("inertia")) p.inertia.about_com = i->asDiagonal();
-    if (f.has("radius")) {
-      p.shape.emplace().type = Shape::Type::sphere;
-      p.shape->size = {f.positive("radius", 1), 0, 0};
-      p.shape->X_LG = SE3(SO3(), p.inertia.com);
+    if (f.has("type") || f.has("radius")) {
+      p.shape = shape(f, {"sphere", "capsule", "cylinder", "box", "mesh"});
+      if (!f.has("at")) p.shape->X_LG = SE3(p.shape->X_LG.rotation(), p.inertia.com);
+    } else {
+      for (const char* key : {"at", "rpy", "length", "size", "file", "scale"}) {
+        if (f.has(key)) f.error(f.where(key), fmt::format("{}: of no use without a type of shape", key));
+      }
     }
     task_.payload = std::move(p);
   }
@@ -337,6 +357,7 @@ Result<PlanTask> read_task(const std::filesystem::path& path) {
   };
   for (TaskObstacle& obstacle : task->obstacles) place(obstacle.shape);
   for (TaskSolid& solid : task->solids) place(solid.shape);
+  if (task->payload && task->payload->shape) place(*task->payload->shape);
   return task;
 }
 

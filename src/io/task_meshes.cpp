@@ -30,6 +30,7 @@ void read_meshes(PlanTask& task, const Model& model, const Folders& allowed) {
   };
   for (const TaskObstacle& obstacle : task.obstacles) read_own(obstacle.shape);
   for (const TaskSolid& solid : task.solids) read_own(solid.shape);
+  if (task.payload && task.payload->shape) read_own(*task.payload->shape);
   if (task.obstacles.empty() && !task.collision) return;
   const std::filesystem::path folder = std::filesystem::path(model.file).parent_path();
   for (const Link& link : model.robot.links) {

@@ -112,7 +112,8 @@ constexpr std::array kSolid = {
 constexpr std::array kCollision = {
     TaskKey{"margin", number, false, "least distance, m; default 0.01"},
     TaskKey{"links", names, false, "which keep clear of the obstacles; default: all that have a shape"},
-    TaskKey{"pairs", pairs, false, "links that keep clear of each other: [[hand, base], …]"},
+    TaskKey{"pairs", pairs, false,
+            "links that keep clear of each other: [[hand, base], …]; a payload does as the links that it moves with"},
 };
 constexpr std::array kPayload = {
     TaskKey{"link", text, true, "on which it hangs"},
@@ -121,7 +122,14 @@ constexpr std::array kPayload = {
     TaskKey{"mass", number, true, "kg"},
     TaskKey{"com", list, false, "[x, y, z] on the link; default its origin"},
     TaskKey{"inertia", list, false, "[ixx, iyy, izz] about its middle, kg m²; default 0"},
-    TaskKey{"radius", number, false, "of a sphere around it that keeps clear, m; default: none"},
+    TaskKey{"type", text, false, "its shape, which keeps clear: sphere, capsule, cylinder, box or mesh; default: none"},
+    TaskKey{"at", list, false, "[x, y, z] of the shape's middle on the link; default `com`"},
+    TaskKey{"rpy", list, false, "[roll, pitch, yaw]; default none"},
+    TaskKey{"radius", number, false, "of a sphere (the type where none is said), capsule or cylinder, m"},
+    TaskKey{"length", number, false, "of a cylinder, or of a capsule between the middles of its ends; along z, m"},
+    TaskKey{"size", list, false, "of a box, [x, y, z], m"},
+    TaskKey{"file", text, false, "of a mesh: STL or OBJ, relative to the task's file; its convex hull is meant"},
+    TaskKey{"scale", number, false, "of a mesh: by which its numbers are multiplied; default 1"},
 };
 constexpr std::array kGuess = {
     TaskKey{"type", text, true, "interpolate, rest, kinematics or csv"},

@@ -1,5 +1,7 @@
 #include "kinegraph/task/ground_roll_out.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +44,7 @@ void hold_joints(const PlanSetting& setting, const JointServo& servo, Robot& rob
 Model on_ground(const PlanSetting& setting, const JointServo& servo) {
   Model model;
   Robot& robot = model.robot;
-  robot = setting.tree->robot();
+  robot = setting.tree_at(0)->robot();
   robot.base = Robot::Base::floating;
   robot.gravity = setting.tree->gravity();
   hold_joints(setting, servo, robot);
@@ -52,7 +54,7 @@ Model on_ground(const PlanSetting& setting, const JointServo& servo) {
     ball.type = Shape::Type::sphere;
     ball.size = {kFoot, 0, 0};
     ball.X_LG = SE3(SO3(), contact.point);
-    ball.friction = contact.friction;
+    ball.friction = contact.friction * contact.friction;  // μ = √(μ₁ μ₂), and the plane has 1
     robot.links[robot.find_link(contact.link.text)].collisions.push_back(ball);
   }
   for (const screw::Coordinate& c : setting.tree->coordinates()) {
@@ -74,7 +76,7 @@ Model on_ground(const PlanSetting& setting, const JointServo& servo) {
   plane.type = Shape::Type::plane;
   plane.size = Vector3d::UnitZ();
   plane.X_LG = SE3(SO3(), Vector3d(0, 0, setting.task.contacts[0].ground - kFoot));
-  plane.friction = setting.task.contacts[0].friction;
+  plane.friction = 1;
   ground.collisions.push_back(plane);
   robot.links.push_back(ground);
   robot.X_WL.emplace_back();
@@ -127,13 +129,28 @@ SE3 planned(const PlanProblem& problem, double t) {
   return a * SE3::exp(s * (a.inverse() * b).log());
 }
 
+/// What this simulation has no place for; empty: nothing.
+std::string ground_refusal(const PlanProblem& problem, double time) {
+  const PlanSetting& setting = *problem.setting;
+  if (!setting.state.floating || setting.contacts.empty()) return "needs a robot that floats, and contacts";
+  for (const PlanContact& contact : setting.contacts) {
+    if (contact.ground == setting.contacts[0].ground) continue;
+    return fmt::format("is on one level: {} is on ground at {:g} m, {} at {:g} m", setting.contacts[0].name,
+                       setting.contacts[0].ground, contact.name, contact.ground);
+  }
+  for (int k = 1; k < setting.task.steps && problem.time(k) < time; ++k) {
+    if (setting.carries(k) != setting.carries(0)) return "carries a payload all the time, or never";
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<GroundRollOut> roll_out_on_ground(const PlanProblem& problem, double time, double step,
                                          const JointServo& servo) {
   const PlanSetting& setting = *problem.setting;
-  if (!setting.state.floating || setting.contacts.empty()) {
-    return Failure::bad_input("a roll-out on the ground needs a robot that floats, and contacts");
+  if (const std::string why = ground_refusal(problem, time); !why.empty()) {
+    return Failure::bad_input("a roll-out on the ground " + why);
   }
   SimulateOptions options;
   options.time = std::min(time, problem.time(setting.task.steps));

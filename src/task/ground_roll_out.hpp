@@ -23,7 +23,8 @@ struct JointServo {
   double stiffness = 0, damping = 0;  ///< k, N m/rad; d, N m s/rad
 };
 
-/// Feet are points: balls of a millimetre at the task's contacts. `step`: s.
+/// Feet are points: balls of a millimetre at the task's contacts, each with its friction, on one level. A payload is
+/// carried all the time or never. `step`: s.
 Result<GroundRollOut> roll_out_on_ground(const build::PlanProblem& problem, double time, double step = 5e-4,
                                          const JointServo& servo = {});
 

@@ -96,6 +96,26 @@ class Plan(Cli):
         self.write("task.yaml", REACH + "guess: {type: csv, file: p.csv}\n")
         self.assertAlmostEqual(self.summary("task.yaml")["cost"], first["cost"], delta=1e-6 * first["cost"])
 
+    def test_shapes_have_no_numbers_that_they_do_not_use(self):
+        self.write("task.yaml", REACH + "obstacles: [{name: ball, type: sphere, at: [2, 2, 2], radius: 0.1, size: [1, 1, 1], length: 3, normal: [0, 0, 1]}]\n"
+                   "solids: [{link: tip, type: box, size: [0.1, 0.1, 0.1], radius: 1}]\npayload: {link: tip, mass: 1, at: [0, 0, 1]}\n")
+        self.bad(
+            "task.yaml:10:93: error: length: of no use to a sphere\n"
+            "task.yaml:10:74: error: size: of no use to a sphere\n"
+            "task.yaml:10:104: error: normal: of no use to a sphere\n"
+            "task.yaml:11:64: error: radius: of no use to a box\n"
+            "task.yaml:12:35: error: at: of no use without a type of shape",
+            "plan", "task.yaml")
+
+    def test_a_payload_of_every_shape_is_kept_clear(self):
+        self.write("wedge.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n")
+        for shape in ("radius: 0.1", "type: capsule, radius: 0.05, length: 0.1", "type: cylinder, radius: 0.05, length: 0.2",
+                      "type: box, size: [0.1, 0.2, 0.1]", "type: mesh, file: wedge.obj, scale: 0.15"):
+            self.write("task.yaml", REACH + "obstacles: [{name: thing, type: sphere, at: [0.9, 0, 0.45], radius: 0.1}]\ncollision: {links: [lower]}\n"
+                       f"payload: {{link: tip, mass: 0.5, {shape}}}\n")
+            summary = self.summary("task.yaml")
+            self.assertGreater(summary["clearance_min"], 0.01 - 1e-6, shape)
+
     def test_soft_dynamics_cost_less_and_miss(self):
         hard, soft = self.summary("task.yaml"), self.summary("task.yaml", "--soft", "1e-2")
         self.assertLess(soft["cost"], hard["cost"])
