@@ -28,8 +28,8 @@ using build::PlanSetting;
 constexpr int kWarmIterations = 100, kNearIterations = 10;
 /// Between knots a motion may pass limits that hold at the knots. Then these are drawn in, and it is solved again.
 constexpr int kMostRounds = 5;
-constexpr double kNearBarrier = 1e-5;   ///< μ of later rounds: limits move by little
-constexpr double kGuessBarrier = 1e-3;  ///< μ at an earlier plan, which keeps its limits or nearly
+constexpr double kNearBarrier = 1e-5;  ///< μ of later rounds: limits move by little
+constexpr double kPlanBarrier = 1e-3;  ///< μ at an earlier plan, which keeps its limits or nearly
 constexpr int kBetween = 10;           ///< samples per step at which that is looked at
 
 /// Unknowns times iterations, some 2 s of a processor: then a search ends that comes no nearer to holding.
@@ -215,11 +215,27 @@ Result<Planner> Planner::make(const Model& model, const PlanTask& task, const Pl
   return planner;
 }
 
+namespace {
+
+/// Whether a guess has the torques of a motion, too.
+bool is_plan(const Trajectory* guess, const PlanSetting& setting) {
+  return guess && std::all_of(setting.motors.begin(), setting.motors.end(), [&](int motor) {
+           return guess->find(setting.tree->torque_names()[motor]) >= 0;
+         });
+}
+
+}  // namespace
+
 /// The first round looks further where its start leads nowhere.
 Result<SqpReport> Planner::search(int round, bool warm) {
   const bool far = problem_->setting->task.guess.type == TaskGuess::Type::rest && !options_.guess;
   SqpOptions solver = solver_options(options_, far);
-  if (round > 1 || options_.guess) solver.barrier = round > 1 ? kNearBarrier : kGuessBarrier;
+  if (round > 1) {
+    solver.barrier = kNearBarrier;
+  } else if (is_plan(options_.guess, *problem_->setting)) {  // which the penalty method would leave
+    solver.barrier = kPlanBarrier;
+    solver.warm_iterations = 0;
+  }
   const double doubt = hints(*problem_).empty() ? 1 : 0.5;  // of a robot that cannot hold itself where it starts or ends
   solver.patience =
       static_cast<int>(doubt * std::max(kLeastPatience, kPatience / std::max(1, solver_->structure().unknowns)));
