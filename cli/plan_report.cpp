@@ -1,17 +1,11 @@
 #include "plan_report.hpp"
 
-#include <cmath>
-
 #include "kinegraph/model/joint_names.hpp"
 
 namespace kinegraph::cli {
 namespace {
 
-report::Range tighter(const report::Range& a, double low, double high) {
-  return {std::fmax(a.low, low), std::fmin(a.high, high)};
-}
-
-/// Limits of the task within those of the model, or in place of them.
+/// Limits of the task in place of those of the model, tighter or looser: as the plan takes them.
 report::Ranges limits(const Model& model, const PlanTask& task) {
   report::Ranges ranges = report::limits_of(model);
   if (!task.model_limits) {
@@ -24,9 +18,9 @@ report::Ranges limits(const Model& model, const PlanTask& task) {
                  tau = torque_names(joint.name, joint.type);
       if (q.size() != v.size()) continue;
       for (std::size_t i = 0; i < q.size(); ++i) {
-        if (limit.position) ranges[q[i]] = tighter(ranges[q[i]], limit.position->first, limit.position->second);
-        if (limit.velocity) ranges[v[i]] = tighter(ranges[v[i]], -*limit.velocity, *limit.velocity);
-        if (limit.torque) ranges[tau[i]] = tighter(ranges[tau[i]], -*limit.torque, *limit.torque);
+        if (limit.position) ranges[q[i]] = {limit.position->first, limit.position->second};
+        if (limit.velocity) ranges[v[i]] = {-*limit.velocity, *limit.velocity};
+        if (limit.torque) ranges[tau[i]] = {-*limit.torque, *limit.torque};
       }
     }
   }
