@@ -115,6 +115,11 @@ class Plan(Cli):
         self.write("task.yaml", head + "  - {name: way, time: 1.5, joints: {elbow: 0.6}}\n")
         self.bad("task.yaml:7:37: error: cannot be met: way: elbow.q at t = 1.5 s is 0.6 rad, of hold 0.5 rad: off by 0.1 rad", "plan", "task.yaml", status=1)
 
+    def test_the_page_draws_limits_as_the_plan_takes_them(self):
+        self.write("task.yaml", REACH + "limits: [{joint: elbow, position: [-3.125, 3.125]}]\n")  # the model's: 2.5
+        self.good("plan", "task.yaml", "--report", "p.html")
+        self.assertIn('"limits":[-3.125,3.125]', self.read("p.html"))
+
     def test_shapes_have_no_numbers_that_they_do_not_use(self):
         self.write("task.yaml", REACH + "obstacles: [{name: ball, type: sphere, at: [2, 2, 2], radius: 0.1, size: [1, 1, 1], length: 3, normal: [0, 0, 1]}]\n"
                    "solids: [{link: tip, type: box, size: [0.1, 0.1, 0.1], radius: 1}]\npayload: {link: tip, mass: 1, at: [0, 0, 1]}\n")
