@@ -32,6 +32,7 @@ Result<task::PlanResult> solve(const Case& c, bool refined) {
   if (!model) return model.failure();
   task::PlanOptions options;
   options.soft = c.soft;
+  options.max_iterations = 2000;  // the equations as costs pull against each other: 6 s take 700
   if (!refined) options.refine = 0;
   return task::plan(*model, *task, options);
 }
@@ -83,6 +84,18 @@ void goals(Record& record, const task::PlanResult& result) {
   }
 }
 
+/// What is asked of a hard problem: its cost, what its equations leave, how far its roll-out misses, and its time.
+void judge(Record& record, const Case& c, const task::PlanSummary& s) {
+  const auto ask = [&](const char* what, double value, double most) {
+    if (value <= most) return;
+    record.missing("003 Fig. 6", fmt::format("{}: {} is {:.3g}, asked for {:.3g}: not reached", c.label, what, value, most));
+  };
+  ask("the cost", s.solver.cost, 1.001 * c.reference);
+  ask("the largest violation", s.solver.violation, 1e-9);
+  ask("the miss of the roll-out in rad", s.miss_max, 5e-3);
+  ask("the time in s", s.solve_s, 0.3);
+}
+
 }  // namespace
 
 int main() {
@@ -114,6 +127,7 @@ int main() {
                fmt::format("{:.1e}", s.solver.violation), fmt::format("{:.2e}", s.miss_max),
                refined ? fmt::format("{:.2e} ({})", refined->summary.miss_max, refined->summary.corrections) : "−",
                std::to_string(s.solver.iterations), fmt::format("{:.3f}", s.solve_s)});
+    if (c.soft == 0 && c.reference > 0) judge(record, c, s);
     if (c.file == std::string("cart_pole_twice.yaml") && c.soft == 0) goals(record, *result);
     if (std::string(c.file) != "cart_pole_swing_up.yaml") continue;
     plot.curves.push_back(curve(c.soft > 0 ? "soft: plan" : "hard: plan", result->trajectory, "pole.q"));
