@@ -68,7 +68,7 @@ ScrewRows::ScrewRows(const build::ScrewProblem& problem, const ScrewInputs& inpu
   stages_.resize(bodies);
   balance_.resize(bodies);
   for (int i = 0; i < bodies; ++i) add_body(i);
-  for (int l = 0; l < static_cast<int>(tree_.loops.size()); ++l) add_loop(l);
+  for (int l = 0; inputs.loops && l < static_cast<int>(tree_.loops.size()); ++l) add_loop(l);
   for (int i = bodies - 1; i >= 0; --i) add_balance(i);
   for (int c = 0; c < static_cast<int>(tree_.tree->coordinates().size()); ++c) add_torque(c);
 }
@@ -255,8 +255,7 @@ void ScrewRows::add_torque(int c) {
       }
     };
     for (int i = 0; i < bodies; ++i) add(tree_.bodies[i].joint, joints_[i], i);
-    for (std::size_t l = 0; l < tree_.loops.size(); ++l)
-      add(tree_.loops[l].via, vias_[l], bodies + static_cast<int>(l));
+    for (std::size_t l = 0; l < vias_.size(); ++l) add(tree_.loops[l].via, vias_[l], bodies + static_cast<int>(l));
     if (const double armature = coordinate.dynamics[k].armature; armature != 0) {
       equation.add(variable(What::acceleration, c, k), Scalar(armature));
     }

@@ -16,6 +16,7 @@ struct ScrewInputs {
   std::vector<Scalar> q, v;    ///< stored(), freedoms()
   std::vector<Scalar> a, tau;  ///< those that are known
   bool joint_forces = true;    ///< damping, friction and springs of the joints act
+  bool loops = true;           ///< joints that close loops act; else only the spanning tree is there
 };
 
 /// The dynamics graph of one instant (001, eq. 5 to 7) as linear equations with symbolic coefficients.

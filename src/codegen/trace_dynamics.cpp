@@ -77,7 +77,7 @@ class Tracer {
     inputs_.tau.assign(n, Scalar(0));
     inputs_.joint_forces = options_.joint_forces;
     if (kind_ == Problem::mass_matrix) {
-      inputs_.joint_forces = false;
+      inputs_.joint_forces = inputs_.loops = false;
       return;
     }
     Array v{"v", "velocities", tree_.velocity_names(), {}};

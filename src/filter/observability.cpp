@@ -182,6 +182,7 @@ ObservabilityReport report(StateSpace& space, const Trial& trial, const VectorXd
 Result<std::monostate> check(StateSpace& space, const VectorXd& x0, std::span<const ScheduledReading> schedule,
                              const ObservabilityOptions& o) {
   const int n = space.tangent();
+  if (n == 0) return Failure::bad_input("the state has no numbers: there is nothing to be observed");
   if (x0.size() != space.stored()) return Failure::bad_input("the start has the wrong size");
   if (o.sizes.size() != 0 && (o.sizes.size() != n || !(o.sizes.minCoeff() > 0))) {
     return Failure::bad_input(fmt::format("there must be {} sizes, all positive", n));

@@ -173,6 +173,7 @@ Result<EstimateResult> estimate(const Model& model, const std::vector<LogReading
   settings.friction_span = friction_span(summary);
   auto machine = make_machine(model, settings);
   if (!machine) return machine.failure();
+  if (auto movable = check_movable(*machine); !movable) return movable.failure();
   if (Failure faults = check_noise(*machine, readings); !faults.diagnostics.empty()) return faults;
   summary.degrees_of_freedom = machine->plant().freedoms();
   summary.assumed_density = machine->assumed_density;

@@ -57,6 +57,7 @@ Result<std::unique_ptr<LiveEstimator>> LiveEstimator::make(const Model& model, d
   settings.friction_span = friction_span(summary);
   auto machine = make_machine(model, settings);
   if (!machine) return machine.failure();
+  if (auto movable = check_movable(*machine); !movable) return movable.failure();
   if (machine->assumed_density) {
     summary.warnings.push_back(fmt::format(
         "nothing says what the model misses (disturbances, --process): white acceleration of {:g} per √Hz is assumed",

@@ -273,4 +273,10 @@ Result<Machine> make_machine(const Model& model, const MachineSettings& settings
   return MachineMaker(model, settings).make();
 }
 
+Result<std::monostate> check_movable(const Machine& machine) {
+  if (machine.plant().freedoms() > 0) return std::monostate{};
+  return Failure::bad_input({machine.model.file, 0, 0},
+                            "nothing can move (0 degrees of freedom): there is no motion to be estimated");
+}
+
 }  // namespace kinegraph::task

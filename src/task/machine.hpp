@@ -51,4 +51,7 @@ struct Machine {
 
 Result<Machine> make_machine(const Model& model, const MachineSettings& settings);
 
+/// Refuses a machine of which nothing can move: there is no state to be estimated.
+Result<std::monostate> check_movable(const Machine& machine);
+
 }  // namespace kinegraph::task

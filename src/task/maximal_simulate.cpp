@@ -168,7 +168,7 @@ class MaximalRun {
     if (options_.keep) std::copy_n(row, recorder_.names().size(), result_.trajectory.append(t));
   }
 
-  bool lost() const { return !(after_.cwiseAbs().maxCoeff() * options_.step <= kNoMotion); }
+  bool lost() const { return !(after_.lpNorm<Eigen::Infinity>() * options_.step <= kNoMotion); }
 
   Failure no_motion(long k) const {
     return Failure::no_answer(

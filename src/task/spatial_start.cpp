@@ -118,7 +118,7 @@ Result<Eigen::VectorXd> close_velocities(const screw::Tree& tree, const Eigen::V
   if (!v.allFinite() || !rate.allFinite()) {
     return Failure::no_answer("the rates that keep the loops closed are too large to be computed with");
   }
-  if (rate.cwiseAbs().maxCoeff() > screw::kClosureDigits * (1 + guess.cwiseAbs().maxCoeff())) {
+  if (rate.lpNorm<Eigen::Infinity>() > screw::kClosureDigits * (1 + guess.lpNorm<Eigen::Infinity>())) {
     int worst = 0;
     rate.cwiseAbs().maxCoeff(&worst);
     return Failure::no_answer(fmt::format(
@@ -400,7 +400,7 @@ Result<SpatialStart> make_spatial_start(const Model& model, PlanarForces forces)
   auto v = close_velocities(*start.tree, start.q, wish, as_held(rates));
   if (!v) {  // as with positions
     auto rounded = close_velocities(*start.tree, start.q, wish, as_held(choosable(*start.tree, start.q, rates)));
-    if (!rounded || (*rounded - wish)(rates).cwiseAbs().maxCoeff() > kPrinted * (1 + wish.cwiseAbs().maxCoeff())) {
+    if (!rounded || (*rounded - wish)(rates).lpNorm<Eigen::Infinity>() > kPrinted * (1 + wish.lpNorm<Eigen::Infinity>())) {
       return v.failure();
     }
     v = std::move(rounded);

@@ -79,7 +79,7 @@ Result<Eigen::VectorXd> solve_velocity(const System& system, double t, const Eig
   std::vector<double> rate(system->constraints());
   system->velocity(q.data(), v.data(), t, rate.data(), nullptr, nullptr);
   int worst = 0;
-  const double miss = largest(rate, worst), speed = 1 + v.cwiseAbs().maxCoeff();
+  const double miss = largest(rate, worst), speed = 1 + v.lpNorm<Eigen::Infinity>();
   if (!v.allFinite() || miss > 1e-8 * speed * (1 + system->typical_length()) || held_miss(v, held) > 1e-8 * speed) {
     return Failure::no_answer(fmt::format("the initial rates contradict each other: 'rate of {}' is off by {:.3g}",
                                           system->constraint_name(worst), miss));

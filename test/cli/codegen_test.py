@@ -97,6 +97,32 @@ class Codegen(Cli):
         result = self.run_program("codegen", "pendulum.urdf", "--out", "nowhere/p.hpp")
         self.assertEqual(result.status, 2)
 
+    def test_every_problem_of_every_model(self):
+        """Code, or a cause."""
+        for file in sorted(os.listdir(MODELS)):
+            model = os.path.join(MODELS, file)
+            if not file.endswith((".urdf", ".sdf")) and not (file.endswith(".yaml") and "planar_bodies:" in open(model, encoding="utf-8").read()):
+                continue
+            joint, *others = re.findall(r"""<joint\s+name=["'](\w+)["']""", open(model, encoding="utf-8").read()) or ["theta"]
+            known = ",".join([f"{joint}.a"] + [f"{other}.tau" for other in others])
+            for problem, *more in (["forward"], ["hybrid", "--known", known], ["inverse"], ["kinematics"], ["mass-matrix"]):
+                if problem in ("forward", "hybrid", "inverse"):
+                    more += ["--ordering", "rnea"]
+                with self.subTest(model=file, problem=problem):
+                    result = self.run_program("codegen", model, "--problem", problem, *more, "--out", "p.hpp")
+                    self.assertIn(result.status, (0, 1, 2), result.err)
+                    self.assertEqual(result.status == 0, "error: " not in result.err, result.err)
+                    if problem in ("kinematics", "mass-matrix") and not file.endswith(".yaml"):
+                        self.assertEqual(result.status, 0, result.err)
+
+    def test_the_mass_matrix_of_a_robot_with_loops_is_that_of_its_tree(self):
+        code = []
+        for robot in (os.path.join(MODELS, "five_bar.urdf"), shutil.copy(os.path.join(MODELS, "five_bar.urdf"), self.folder)):
+            self.good("codegen", robot, "--problem", "mass-matrix", "--out", "p.hpp")
+            code.append([line for line in self.read("p.hpp").splitlines() if "=" in line or "out[" in line])
+        self.assertGreater(len(code[0]), 16)
+        self.assertEqual(code[0], code[1])
+
     def test_a_machine_without_code_leaves_no_file(self):
         self.write("weightless.urdf", PENDULUM.replace('<mass value="2"/>', '<mass value="0"/>').replace(
             'ixx="0.02" ixy="0" ixz="0" iyy="0.04" iyz="0" izz="0.04"', 'ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"'))

@@ -59,6 +59,9 @@ PLANAR = {
     "taut": TAUT,
     "contradictory": linkage({"A": (0, 0, True), "P": (1, 0, False), "Q": (1, 1, False), "B": (2, 0, True)},
                              [("A", "P", 1), ("P", "Q", 1), ("Q", "B", 1), ("A", "Q", 1, 3.5)]),
+    "truss": linkage({"A": (0, 0, True), "P": (1, 1, False), "B": (2, 0, True)}, [("A", "P", 1), ("P", "B", 1)]),
+    "crank on a slider": linkage({"A": (0, 0, True), "P": (1, 0, False), "B": (2, 0, True)}, [("A", "P", 1)],
+                                 "sliders: [{point: P, line: [A, B]}]\n"),
 }
 
 MOVE = "t,theta.q\n" + "".join(f"{0.002 * i:.3f},{1e-4 * i * i:.6f}\n" for i in range(21))
@@ -144,6 +147,15 @@ class Planar(Odd):
         for name in ("micrometres", "kilometres", "light and heavy", "redundant", "parallelogram"):
             for what in ("kinematics", "move", "simulate screw") + (() if name == "parallelogram" else ("inverse screw",)):
                 self.assertEqual(statuses[name, what], 0, (name, what))
+        for name in ("truss", "crank on a slider"):
+            self.bad("m.yaml: error: nothing can move (0 degrees of freedom): there is no motion to be estimated",
+                     *self.on(name, "estimate", "--log", "log.csv"))
+            for what in ("check", "kinematics", "simulate natural", "simulate maximal", "simulate step"):
+                self.assertEqual(statuses[name, what], 0, (name, what))
+
+    def on(self, name, verb, *more):
+        self.write("m.yaml", PLANAR[name][0])
+        return [verb, "m.yaml", *more]
 
 
 def arm(masses, scale=1.0, joints=2, loop=""):
@@ -178,7 +190,12 @@ ROBOTS = {
     "small four-bar": closed(1e-6, 2),
     "large four-bar": closed(1e3, 2),
     "unassemblable": closed(1, 3.5),
+    "welded": arm((1,), 1, 1, "- {name: tip, parent: l1, child: l0, type: fixed, parent_xyz: [1, 0, 0], child_xyz: [1, 0, 0]}\n"),
+    "fixed": (arm((1,))[0].replace("revolute", "fixed"), ""),
 }
+# A reading of the joint, or of the link where no joint moves.
+ENCODER = "{name: encoder, type: encoder, joint: j0, noise: 1mrad, rate: 200}"
+SHAKEN = "{name: encoder, type: accelerometer, link: l1, noise: 1e-3, rate: 200}"
 ROBOT_COMMANDS = {
     "check": ["check"],
     "kinematics": ["kinematics"],
@@ -193,6 +210,7 @@ ROBOT_COMMANDS = {
     "identify": ["identify", "--log", "log.csv", "--free", "l1.mass"],
     "graph": ["graph", "--format", "text"],
     "codegen": ["codegen", "--problem", "inverse"],
+    "codegen mass": ["codegen", "--problem", "mass-matrix"],
     "plan": ["plan"],
 }
 
@@ -221,16 +239,19 @@ class Spatial(Odd):
             joints = text.count("<joint")
             scale = float(re.search(r"parent_xyz: \[([^,]+),", loop)[1]) if loop else {"micrometres": 1e-6, "kilometres": 1e3}.get(name, 1.0)
             pace = 1e-3 * math.sqrt(scale)
-            lead = ["j0"] if loop else [f"j{i}" for i in range(joints)]
-            self.write("motion.csv", "t," + ",".join(f"{j}.q" for j in lead) + "\n" +
-                       "".join(f"{0.002 * i:.3f}," + ",".join([f"{0.9 + 1e-4 * i * i:.6f}"] * len(lead)) + "\n" for i in range(21)))
-            idle = [f"j{i}.tau" for i in range(len(lead), joints)]
+            fixed = name == "fixed"
+            lead = [] if fixed else ["j0"] if loop else [f"j{i}" for i in range(joints)]
+            self.write("motion.csv", ",".join(["t"] + [f"{j}.q" for j in lead]) + "\n" +
+                       "".join(",".join([f"{0.002 * i:.3f}"] + [f"{0.9 + 1e-4 * i * i:.6f}"] * len(lead)) + "\n" for i in range(21)))
+            idle = [] if fixed else [f"j{i}.tau" for i in range(len(lead), joints)]
             self.write("known.csv", ",".join(["t"] + [f"{j}.q,{j}.v,{j}.tau" for j in lead] + idle) + "\n" +
                        ",".join(["0"] + ["0.9,0.1,1"] * len(lead) + ["0"] * len(idle)) + "\n")
-            self.write("r.sensors.yaml", "sensors:\n  - {name: encoder, type: encoder, joint: j0, noise: 1mrad, rate: 200}\n"
-                                         "disturbances:\n" + "".join(f"  - {{joint: {j}, density: 0.1}}\n" for j in lead))
+            self.write("r.sensors.yaml", f"sensors:\n  - {SHAKEN if fixed else ENCODER}\n"
+                       "disturbances: [" + ", ".join(f"{{joint: {j}, density: 0.1}}" for j in lead) + "]\n")
             if name == "plain":
                 self.good("simulate", "r.urdf", "--time", "0.2", "--sensors", "log.csv")
+            if fixed:
+                self.write("log.csv", "t,encoder.ax,encoder.ay,encoder.az\n0,0,0,9.81\n0.005,0,0,9.81\n")
             self.write("task.yaml", "model: r.urdf\nhorizon: 0.2\nsteps: 10\ncollocation: trapezoidal\n"
                                     "goals:\n  - {name: there, time: 0.2, joints: {j0: 0.1}, rest: true}\nobjectives:\n  - {type: torque, sigma: 20}\n")
             for what, (verb, *more) in ROBOT_COMMANDS.items():
@@ -246,6 +267,11 @@ class Spatial(Odd):
         for name in ("micrometres", "kilometres", "light and heavy", "four-bar", "large four-bar", "small four-bar"):
             for what in ("kinematics", "simulate screw", "inverse", "hybrid"):
                 self.assertEqual(statuses[name, what], 0, (name, what))
+        for name in ("welded", "fixed"):
+            for what in ("check", "kinematics", "simulate screw", "simulate maximal"):
+                self.assertEqual(statuses[name, what], 0, (name, what))
+            for what in ("estimate smoother", "estimate ekf", "estimate ukf", "estimate particle"):
+                self.assertEqual(statuses[name, what], 2, (name, what))
 
 
 if __name__ == "__main__":
