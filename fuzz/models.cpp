@@ -18,17 +18,19 @@ void check_finite(double value) { check(std::isfinite(value), "an accepted model
 
 void check_robot_numbers(const Robot& robot) {
   const auto finite = [](const auto& matrix) { check(matrix.allFinite(), "an accepted robot has finite numbers"); };
+  const auto placed = [&](const SE3& X) { finite(X.matrix()); };
   for (const Link& link : robot.links) {
     check_finite(link.inertia.mass);
     finite(link.inertia.com);
     finite(link.inertia.about_com);
-    for (const Shape& shape : link.visuals) finite(shape.size);
-    for (const Shape& shape : link.collisions) finite(shape.size);
+    for (const auto* shapes : {&link.visuals, &link.collisions}) {
+      for (const Shape& shape : *shapes) finite(shape.size), placed(shape.X_LG);
+    }
   }
   const int links = static_cast<int>(robot.links.size()), joints = static_cast<int>(robot.joints.size());
   for (const Joint& joint : robot.joints) {
-    finite(joint.X_PF.position());
-    finite(joint.X_CM.position());
+    placed(joint.X_PF);
+    placed(joint.X_CM);
     check(std::abs(joint.axis.norm() - 1) < 1e-9, "axes are unit vectors");
     check_finite(joint.pitch);
     check(joint.child.valid() && joint.child.value < links, "a joint has a child");

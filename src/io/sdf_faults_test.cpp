@@ -51,6 +51,11 @@ TEST(SdfFaults, FaultsThatLibsdformatFinds) {
   EXPECT_EQ(faults(in_model(kTwoLinks + "<joint name='j' type='revolute'><parent>a</parent><child>b</child>\n<axis>"
                                         "<xyz>0 0 0</xyz></axis></joint>\n")),
             "m.sdf:6:12: error: <xyz>: an axis cannot be zero");
+  EXPECT_EQ(faults(in_model("<link name='a'><pose rotation_format='quat_xyzw'>1 2 3 0 0 0 0</pose></link>\n"
+                            "<link name='b'><visual name='v'><pose rotation_format='quat_xyzw'>0 0 0  1e-9 0 0 0</pose>"
+                            "<geometry><sphere><radius>1</radius></sphere></geometry></visual></link>\n")),
+            "m.sdf:3:56: error: <pose>: a quaternion cannot be zero\n"
+            "m.sdf:4:74: error: <pose>: a quaternion cannot be zero");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

@@ -131,6 +131,7 @@ class Check {
               fmt::format("rotation_format: expected euler_rpy or quat_xyzw, found {}", quote(format.value())));
       }
       numbers(node, given, quaternion ? 7 : 6, true);
+      if (quaternion) turned(node, given);
     } else if (type == "vector3") {
       numbers(node, given, 3, false);
     } else if (type == "vector2d") {
@@ -164,6 +165,21 @@ class Check {
     }
     const bool axis = std::string_view(node.name()) == "xyz";
     if (axis && size == 0) error(tree_.where_text(node), "<xyz>: an axis cannot be zero");
+  }
+
+  /// A quaternion of no length says nothing. Faults of its numbers are told already.
+  void turned(pugi::xml_node node, std::string_view text) {
+    constexpr double kLeastLength = 1e-6;
+    const auto found = words(text);
+    if (found.size() != 7) return;
+    double square = 0;
+    for (std::size_t i = 3; i < 7; ++i) {
+      double value = 0;
+      if (read_number(found[i].first, value) != NumberFault::none) return;
+      square += value * value;
+    }
+    if (square > kLeastLength * kLeastLength) return;
+    error(tree_.where_text(node, found[3].second), fmt::format("<{}>: a quaternion cannot be zero", node.name()));
   }
 
   static bool is_boolean(std::string_view text) {
