@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/io/files_read.hpp"
 #include "progress_bar.hpp"
 #include "verb.hpp"
 #include "version.hpp"
@@ -121,6 +122,7 @@ std::vector<Diagnostic> faults_of_outputs(const CLI::App& app, const Verb& verb)
   const std::vector<const CLI::Option*> outputs = given_files(app, verb, true), inputs = given_files(app, verb, false);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string name = name_of(*outputs[i]), file = outputs[i]->results().front();
+    if (file.empty()) fault(name + ": the file name is empty");
     for (std::size_t j = i + 1; j < outputs.size(); ++j) {
       const std::string& other = outputs[j]->results().front();
       const std::string both = fmt::format("{}, {}: ", name, name_of(*outputs[j]));
@@ -226,6 +228,7 @@ int run_verb(Verb& verb, std::vector<std::string> arguments) {
     const long count = std::strtol(threads->results().front().c_str(), nullptr, 10);
     if (count > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(count));
   }
+  const FilesRead read;
   return finish(verb.run());
 }
 
@@ -283,6 +286,7 @@ Done ask(const std::string& name, std::vector<std::string> arguments, Embedding&
   } catch (const CLI::CallForHelp&) {
     return Failure::bad_input("help: a program cannot ask for it");
   }
+  const FilesRead read;
   return verb->run();
 }
 

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/io/files_read.hpp"
 #include "kinegraph/io/line_reader.hpp"
 #include "kinegraph/io/number_text.hpp"
 
@@ -355,7 +356,7 @@ Result<Trajectory> read_csv(const std::string& path, const CsvOptions& options) 
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return Failure::bad_input({path, 0, 0}, "cannot read the file: " + system_message(errno));
   struct stat info {};
-  fstat(descriptor, &info);
+  if (fstat(descriptor, &info) == 0) FilesRead::add(info);
   LineReader lines(descriptor, go_on);
   Result<Trajectory> result = TableReader(lines, path, options, static_cast<std::size_t>(info.st_size)).read();
   close(descriptor);

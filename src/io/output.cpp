@@ -14,6 +14,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "kinegraph/io/files_read.hpp"
+
 namespace kinegraph {
 namespace {
 
@@ -69,6 +71,8 @@ std::string follow_links(const std::string& path) {
   return at.string();
 }
 
+constexpr const char* kRead = "the command reads it";
+
 /// Opens a pipe, a device or a socket to write. A pipe that nobody reads from would keep us waiting, Ctrl-C or not: its
 /// reader, which may just be starting, is given two seconds. Fails with ENXIO then, and so do some others at once.
 int open_device(const char* path, bool pipe) {
@@ -108,6 +112,8 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     return file;
   }
   file.final_ = follow_links(path);
+
+  if (FilesRead::have(file.final_)) return cannot_write_because(path, kRead);
 
   const std::filesystem::path folder = folder_of(file.final_);
   if (!std::filesystem::exists(folder, ignored)) {
@@ -180,6 +186,7 @@ Result<std::monostate> OutputFile::finish() {
     if (error_ != 0) return cannot_write();
     return std::monostate{};
   }
+  if (FilesRead::have(final_)) return cannot_write_because(path_, kRead);
   if (error_ == 0 && fsync(descriptor_) != 0) error_ = errno;
   close_and_forget();
   if (error_ == 0 && rename(temporary_.c_str(), final_.c_str()) != 0) error_ = errno;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "kinegraph/io/files_read.hpp"
 #include "kinegraph/io/output.hpp"
 
 namespace kinegraph::io {
@@ -37,6 +38,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
   if (descriptor < 0) return cannot_read(errno == ENXIO ? "it is a socket or a device" : system_message(errno));
   struct stat info {};
   const bool known = fstat(descriptor, &info) == 0;
+  if (known) FilesRead::add(info);
   std::string text;
   int error = known ? 0 : errno;
   if (known && S_ISREG(info.st_mode)) error = read_all(descriptor, largest, text);

@@ -1,5 +1,7 @@
 """Runs the program as a user does: cli_test.py PROGRAM [SUITE.TEST ...]"""
 
+import array
+import fcntl
 import json
 import math
 import os
@@ -9,6 +11,7 @@ import select
 import signal
 import socket
 import subprocess
+import termios
 import time
 import unittest
 
@@ -64,6 +67,7 @@ class Options(Cli):
         simulate("error: step: must be > 0, is 0", "--step=0")
         simulate("error: time: must be > 0, is -5", "--time", "-5")
         simulate("error: time: must be at most 2e+09 steps, is 1e+15 steps", "--time", "1e9", "--step", "1us")
+        simulate("error: time: must be at most 2e+09 steps, is more than can be counted", "--step", "1e-320")
         simulate("error: time: expected a number, found the name 'abc'", "--time", "abc")
         simulate("error: step: expected an operator or a unit, found 'x' (character 2)", "--step", "5x")
         simulate("error: step: 'nan' is not a finite number (character 1)", "--step", "nan")
@@ -129,10 +133,11 @@ class Files(Cli):
         self.assertEqual(self.files(), ["sub"])
 
     def test_folder_without_permission(self):
-        if os.geteuid() == 0:
-            self.skipTest("root may write everywhere")
         os.mkdir(os.path.join(self.folder, "sub"), mode=0o555)
-        self.bad("error: cannot write 'sub/a.csv': permission denied", "simulate", "fourbar.yaml", "--out", "sub/a.csv")
+        os.chmod(self.folder, 0o755)
+        nobody = {"user": 65534} if os.geteuid() == 0 else {}  # root may write everywhere
+        result = self.run_program("simulate", "fourbar.yaml", "--out", "sub/a.csv", **nobody)
+        self.assertEqual((result.status, result.err), (2, "error: cannot write 'sub/a.csv': permission denied\n"))
 
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
@@ -166,6 +171,43 @@ class Files(Cli):
         self.good(*command, "--out", "/dev/null", "--json", "/dev/null")
         told = self.good(*command, "--out", "/dev/stdout").out  # a pipe here: the table, then the summary
         self.assertEqual(told.splitlines()[:12], rows)
+
+    def test_what_a_command_reads_is_not_written(self):
+        """Whoever names it: the user, a task, or nobody."""
+        def refused(file, *command):
+            before = self.read(file)
+            self.bad(f"error: cannot write '{file}': the command reads it", *command)
+            self.assertEqual(self.read(file), before)
+
+        self.write("pendulum.urdf", PENDULUM)
+        self.write("pendulum.sensors.yaml", "sensors: [{name: encoder, type: encoder, joint: hinge, noise: 1mrad, rate: 10}]\n")
+        self.write("pendulum.loops.yaml", "[]\n")
+        for option in ("--out", "--json", "--report", "--sensors"):
+            refused("pendulum.sensors.yaml", "simulate", "pendulum.urdf", "--time", "0.01", option, "pendulum.sensors.yaml")
+        refused("pendulum.loops.yaml", "check", "pendulum.urdf", "--json", "pendulum.loops.yaml")
+        refused("pendulum.sensors.yaml", "codegen", "pendulum.urdf", "--out", "pendulum.sensors.yaml")
+        refused("pendulum.sensors.yaml", "graph", "pendulum.urdf", "--format", "svg", "--out", "pendulum.sensors.yaml")
+        os.symlink("pendulum.sensors.yaml", os.path.join(self.folder, "a.csv"))
+        self.bad("error: cannot write 'a.csv': the command reads it", "simulate", "pendulum.urdf", "--time", "0.01", "--out", "a.csv")
+        os.remove(os.path.join(self.folder, "a.csv"))
+        os.remove(os.path.join(self.folder, "pendulum.sensors.yaml"))
+        self.write("task.yaml", "model: pendulum.urdf\nhorizon: 0.2\nsteps: 10\ngoals: [{time: 0.2, joints: {hinge: 0.1}}]\n")
+        for option in ("--out", "--motion", "--report", "--json"):
+            refused("pendulum.urdf", "plan", "task.yaml", option, "pendulum.urdf")
+        self.assertEqual(self.files(), ["pendulum.loops.yaml", "pendulum.urdf", "task.yaml"])
+        self.good("simulate", "pendulum.urdf", "--time", "0.01", "--out", "a.csv")
+        self.good("simulate", "pendulum.urdf", "--time", "0.01", "--out", "a.csv")  # what stood there was not read
+
+    def test_names_of_no_file(self):
+        for option in ("--out", "--json", "--report", "--sensors"):
+            self.bad(f"error: {option[2:]}: the file name is empty", "simulate", "fourbar.yaml", "--time", "0.01", option, "")
+
+    def test_a_sidecar_that_leads_nowhere(self):
+        self.write("pendulum.urdf", PENDULUM)
+        for sidecar in ("pendulum.loops.yaml", "pendulum.sensors.yaml"):
+            os.symlink("none.yaml", os.path.join(self.folder, sidecar))
+            self.bad(f"{sidecar}: error: cannot read the file: no such file", "check", "pendulum.urdf")
+            os.remove(os.path.join(self.folder, sidecar))
 
     def test_a_pipe_that_nobody_reads(self):
         os.mkfifo(os.path.join(self.folder, "pipe"))
@@ -305,6 +347,27 @@ class Models(Cli):
                     self.assertRegex(result.err, r"^(bad\.yaml:\d+:\d+: (error|warning): .+\n)+$", what)
                     self.assertIn(": error: ", result.err)
 
+    def test_laws_without_a_value(self):
+        motor = FOURBAR.replace("coordinate: theta}", "coordinate: theta, torque: sqrt(0.0035-t)}")
+        load = FOURBAR + "loads: [{name: push, point: P1, x: 1, y: log(0.0035-t)}]\n"
+        for text, fault in ((motor, "motor 'theta' has no finite torque"), (load, "load 'push' has no finite y")):
+            self.write("m.yaml", text)
+            for more in ([], ["--method", "batch"], ["--method", "step"], ["--formulation", "independent"], ["--formulation", "screw"],
+                         ["--formulation", "maximal"]):
+                if "load" in fault and "screw" in more:
+                    continue
+                self.bad(f"error: {fault} at t = 0.004 s: its law cannot be computed there", "simulate", "m.yaml", "--time", "0.1", *more,
+                         status=1)
+
+    def test_letters_that_are_none(self):
+        for name in ("a\u202eb", "a\u200b", "\ufeffa", "a\u00a0b", "a\u0085", "a\u2028b", "\U000e0041a"):
+            self.write("m.yaml", FOURBAR.replace("name: crank", f'name: "{name}"'))
+            result = self.run_program("check", "m.yaml")
+            self.assertEqual(result.status, 2)
+            self.assertIn("expected letters, digits and '_', not starting with a digit", result.err)
+        self.write("m.yaml", FOURBAR.replace("name: crank", "name: Kurbelä_曲柄_١"))
+        self.good("check", "m.yaml")
+
     def test_a_mechanism_that_cannot_be_assembled(self):
         self.write("bad.yaml", FOURBAR.replace("length: sqrt(13)", "length: 0.5"))
         for verb in ("check", "kinematics", "simulate"):
@@ -335,12 +398,29 @@ class Interrupts(Cli):
         return process
 
     def test_leaves_nothing(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             process = self.start(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             process.send_signal(number)
             out, err = process.communicate(timeout=20)
             self.assertEqual((process.returncode, out, err), (130, "", "error: interrupted\n"))
             self.assertEqual(self.files(), [])
+
+    def test_a_second_one_ends_at_once(self):
+        """While it waits for somebody who does not read what it writes, the first one does nothing."""
+        process = subprocess.Popen([PROGRAM, "simulate", "fourbar.yaml", "--time", "100", "--out", "-", "--json", "a.json"], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        waiting, end = array.array("i", [0]), time.monotonic() + 20
+        while waiting[0] < 65536 and time.monotonic() < end:  # until the pipe is full
+            time.sleep(0.02)
+            fcntl.ioctl(process.stdout, termios.FIONREAD, waiting)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=5), 130)
+        self.assertEqual(self.files(), [])
 
     def test_a_crash_is_our_fault_and_leaves_nothing(self):
         process = self.start(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
