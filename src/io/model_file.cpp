@@ -13,12 +13,13 @@
 namespace kinegraph {
 namespace {
 
-/// The sidecars of robot.urdf are robot.loops.yaml and robot.sensors.yaml.
+/// The sidecars of robot.urdf are robot.loops.yaml and robot.sensors.yaml. A link to a file that is not there is meant
+/// to be read, too.
 std::filesystem::path sidecar(const std::filesystem::path& path, const char* extension) {
   std::filesystem::path beside = path;
   beside.replace_extension(extension);
   std::error_code ignored;
-  return std::filesystem::exists(beside, ignored) ? beside : std::filesystem::path();
+  return std::filesystem::exists(symlink_status(beside, ignored)) ? beside : std::filesystem::path();
 }
 
 Result<Model> read_urdf(const std::string& text, const std::filesystem::path& path, ReadOptions options) {

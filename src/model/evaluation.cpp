@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/model/check.hpp"
@@ -21,7 +23,35 @@ const Text* ElementSource::text(std::string_view key) const {
   return field && !field->list ? &field->items.front() : nullptr;
 }
 
+namespace {
+
+/// The character that begins here, in UTF-8; 0: none does.
+unsigned character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first;
+  const unsigned more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0;
+  unsigned c = more > 0 ? first & (0x3FU >> more) : 0;
+  for (unsigned i = 1; i <= more; ++i) c = (c << 6) + (byte(i) & 0x3FU);
+  return c;
+}
+
+/// Beyond ASCII: controls, blanks, punctuation, and marks that are not seen or turn the direction of what follows.
+bool is_no_letter(unsigned c) {
+  constexpr std::pair<unsigned, unsigned> kRanges[] = {{0x80, 0xA0},     {0xAD, 0xAD},     {0x1680, 0x1680},
+                                                       {0x180B, 0x180F}, {0x2000, 0x206F}, {0x3000, 0x3000},
+                                                       {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF},
+                                                       {0xE0000, 0xFFFFFF}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [&](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
+}  // namespace
+
 bool is_identifier(std::string_view name) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (is_no_letter(character(name.substr(i)))) return false;
+  }
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
   };

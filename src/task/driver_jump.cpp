@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "kinegraph/base/names.hpp"
 
@@ -73,6 +75,30 @@ Result<std::monostate> check_drivers(const Model& model, double time, double ste
       from = to;
       if (progress && k % 65536 == 0 && !progress(0)) return Failure::interrupted();
     }
+  }
+  return std::monostate{};
+}
+
+Result<std::monostate> check_forces(const Model& model, double time, double step, const Progress& progress) {
+  struct Given {
+    std::string what;  // "motor 'theta' has no finite torque"
+    const Law* law;
+  };
+  std::vector<Given> all;
+  const auto add = [&](const char* kind, const std::string& name, const char* what, const Law& law) {
+    if (!law.is_constant()) all.push_back({fmt::format("{} {} has no finite {}", kind, quote(name), what), &law});
+  };
+  for (const Motor& m : model.motors) add("motor", m.name, "torque", m.torque);
+  for (const PointLoad& l : model.loads) add("load", l.name, "x", l.x), add("load", l.name, "y", l.y);
+  for (const BodyTorque& l : model.torques) add("load", l.name, "torque", l.torque);
+  const long steps = std::max(1L, std::lround(time / step));
+  for (long k = 0; k <= steps && !all.empty(); ++k) {
+    for (const Given& given : all) {
+      if (std::isfinite((*given.law)(double(k) * step))) continue;
+      return Failure::no_answer(
+          fmt::format("{} at t = {:.6g} s: its law cannot be computed there", given.what, double(k) * step));
+    }
+    if (progress && k % 65536 == 0 && !progress(0)) return Failure::interrupted();
   }
   return std::monostate{};
 }

@@ -12,4 +12,7 @@ namespace kinegraph::task {
 /// finite value or derivative. Corners of a law, where its velocity jumps, are passed.
 Result<std::monostate> check_drivers(const Model& model, double time, double step, const Progress& progress = {});
 
+/// Fails where the law of a motor or load has no finite value between 0 and `time`: which, and when first.
+Result<std::monostate> check_forces(const Model& model, double time, double step, const Progress& progress = {});
+
 }  // namespace kinegraph::task

@@ -71,7 +71,7 @@ void check_steps(const EstimateSummary& summary, Failure& faults) {
   check_rule(steps <= most, "step",
              fmt::format("the log, from {} to {} s, must have at most {:g} steps of {:g} s",
                          time_text(summary.time_start), time_text(summary.time_end), most, summary.step),
-             fmt::format("{:g} steps", steps), faults);
+             steps_text(steps), faults);
 }
 
 /// μ tanh(v / v₀) is nearly a jump: a filter that is linear about standstill takes it for a strong brake, and is far

@@ -20,7 +20,7 @@ Failure check_options(double time, double step) {
   check_time_and_step(time, step, faults);
   if (faults.diagnostics.empty()) {
     check_rule(time / step <= kMostSteps, "time", fmt::format("must be at most {:g} steps here", kMostSteps),
-               fmt::format("{:g} steps", time / step), faults);
+               steps_text(time / step), faults);
   }
   return faults;
 }

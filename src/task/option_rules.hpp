@@ -28,6 +28,10 @@ void check_rule(bool holds, const std::string& field, const std::string& rule, c
   if (!holds) faults.diagnostics.push_back({Severity::error, {}, fmt::format("{}: {}, is {}", field, rule, value)});
 }
 
+inline std::string steps_text(double steps) {
+  return std::isfinite(steps) ? fmt::format("{:g} steps", steps) : "more than can be counted";
+}
+
 /// A time in equal steps, not more than can be counted.
 inline void check_time_and_step(double time, double step, Failure& faults) {
   constexpr double kMostSteps = 2e9;
@@ -36,7 +40,7 @@ inline void check_time_and_step(double time, double step, Failure& faults) {
   check_rule(time_fine, "time", "must be > 0", time, faults);
   if (!step_fine || !time_fine) return;
   check_rule(time / step <= kMostSteps, "time", fmt::format("must be at most {:g} steps", kMostSteps),
-             fmt::format("{:g} steps", time / step), faults);
+             steps_text(time / step), faults);
 }
 
 }  // namespace kinegraph::task

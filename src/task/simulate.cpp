@@ -304,8 +304,8 @@ Result<SimulateResult> step_through(Run& run, const Start& start, const Simulate
 
 Result<SimulateResult> simulate(const Model& original, const SimulateOptions& options) {
   if (options.time > 0 && options.step > 0 && options.time / options.step < 2e9) {  // else they are refused below
-    if (auto sound = check_drivers(original, options.time, options.step, options.progress); !sound) {
-      return sound.failure();
+    for (const auto check : {check_drivers, check_forces}) {
+      if (auto sound = check(original, options.time, options.step, options.progress); !sound) return sound.failure();
     }
   }
   if (options.formulation == "maximal") return simulate_maximal(original, options);
