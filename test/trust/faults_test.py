@@ -114,11 +114,14 @@ class EveryVerb(Faulty):
             self.forget()
 
     def test_unwritable_folder(self):
-        if os.geteuid() == 0:
-            self.skipTest("root may write everywhere")
         os.mkdir(os.path.join(self.folder, "locked"), 0o500)
+        nobody = {}
+        if os.geteuid() == 0:  # who may write everywhere
+            os.chmod(self.folder, 0o777)
+            os.chmod(os.path.join(self.folder, "locked"), 0o555)
+            nobody = {"user": 65534}
         for name, command, option, file in self.all_outputs():
-            result = self.run_program(*command, option, f"locked/{file}")
+            result = self.run_program(*command, option, f"locked/{file}", **nobody)
             self.assertEqual((result.status, result.err), (2, f"error: cannot write 'locked/{file}': permission denied\n"), name)
 
     def test_a_sweep_where_files_cannot_be_locked(self):
@@ -190,6 +193,7 @@ class Interrupts(Cli):
     def setUp(self):
         super().setUp()
         self.write("chain.urdf", chain(60))
+        self.write("long.urdf", chain(300))
         self.write("pendulum.urdf", PENDULUM)
         rows = 400_000
         self.write("motion.csv", "t,theta.q\n" + "".join(f"{i * 1e-3:.3f},{1e-6 * i}\n" for i in range(rows)))
@@ -218,10 +222,11 @@ class Interrupts(Cli):
         "plan": ["plan", model("tasks/quadruped_hexagon.yaml")],
         "sweep": ["sweep", "study.yaml"],
         "codegen": ["codegen", "chain.urdf", "--problem", "forward", "--ordering", "best"],
+        "codegen_long": ["codegen", "long.urdf", "--problem", "forward", "--ordering", "best"],
     }
 
     def test_every_verb_ends_at_once_and_leaves_nothing(self):
-        inputs, stopped = self.files(), 0
+        inputs = self.files()
         for name, command in self.LONG.items():
             with self.subTest(verb=name):
                 verb = command[0]
@@ -236,21 +241,15 @@ class Interrupts(Cli):
                         time.sleep(0.02)
                     time.sleep(0.1)
                     process.send_signal(signal.SIGINT)
-                    _, err = process.communicate(timeout=20)
+                    _, err = process.communicate(timeout=10)
                 finally:
                     process.kill()
                     process.communicate()
-                if process.returncode == 0:  # done before it could be interrupted: a quick machine
-                    for file in set(self.files()) - set(inputs):
-                        os.remove(os.path.join(self.folder, file))
-                    continue
-                stopped += 1
                 self.assertEqual((process.returncode, err.splitlines()[-1]), (130, "error: interrupted"))
                 journal = "a.csv.journal"  # of a sweep it stays: the same command goes on there
                 self.assertEqual([file for file in self.files() if verb != "sweep" or file != journal], inputs)
                 if os.path.exists(os.path.join(self.folder, journal)):
                     os.remove(os.path.join(self.folder, journal))
-        self.assertGreaterEqual(stopped, len(self.LONG) - 4)
 
     def test_while_waiting_for_input(self):
         os.mkfifo(os.path.join(self.folder, "pipe"))
