@@ -64,9 +64,11 @@ std::string find_compiler() {
   return "";
 }
 
-/// The cache folder, made if need be; nobody else may write to it.
+/// The cache folder, made if need be; nobody else may write to it. A relative path in XDG_CACHE_HOME is not valid, says
+/// the standard, and ignored.
 Result<fs::path> cache_folder() {
   std::string base = variable("XDG_CACHE_HOME");
+  if (!base.starts_with('/')) base.clear();
   if (base.empty() && !variable("HOME").empty()) base = variable("HOME") + "/.cache";
   if (base.empty()) return Failure::no_answer("no cache folder: neither XDG_CACHE_HOME nor HOME is set");
   const fs::path folder = fs::path(base) / "kinegraph";

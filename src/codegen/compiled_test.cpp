@@ -67,6 +67,23 @@ TEST_F(CompiledCode, GivesWhatTheProgramSaysAndIsKept) {
   EXPECT_NEAR(pivot, expected[1][0], 1e-12);
 }
 
+TEST_F(CompiledCode, ARelativeCacheFolderIsIgnored) {
+  const auto here = fs::current_path();
+  const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
+  fs::current_path(folder_);
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  setenv("HOME", (folder_ / "home").c_str(), 1);
+  Request request;
+  const auto generated = generate(arm(), request);
+  const auto compiled = generated ? Compiled::make(generated->program) : generated.failure();
+  setenv("HOME", home.c_str(), 1);
+  fs::current_path(here);
+  EXPECT_FALSE(fs::exists(folder_ / "relative"));
+  if (!compiled && compiled.failure().to_string().find("no C++ compiler") != std::string::npos) GTEST_SKIP();
+  ASSERT_TRUE(compiled) << compiled.failure().to_string();
+  EXPECT_TRUE((*compiled)->file().starts_with((folder_ / "home/.cache/kinegraph").string())) << (*compiled)->file();
+}
+
 TEST_F(CompiledCode, NoCompilerIsSaid) {
   setenv("KINEGRAPH_CXX", "no-such-compiler", 1);
   Request request;

@@ -202,13 +202,13 @@ TEST(GeneratedDynamics, DerivativesMatchDifferences) {
   }
 }
 
-/// A planar loop of hinges; gravity in its plane.
-Case four_bar() {
-  Case c{"four-bar", RandomRobot(1), nullptr};
+/// A planar loop of hinges; gravity in its plane. `start`: angles at which it is drawn, the closing hinge's last.
+Case closed_chain(const std::vector<double>& lengths, double span, const std::vector<double>& start = {}) {
+  Case c{"closed chain", RandomRobot(1), nullptr};
   Robot& robot = c.random.robot;
   robot.gravity = Vector3d(0, -9.81, 0);
   double before = 0;
-  for (const double length : {0.2, 0.5, 0.4}) {
+  for (const double length : lengths) {
     Link link;
     link.name = "l" + std::to_string(robot.links.size() + 1);
     link.has_inertia = true;
@@ -223,13 +223,16 @@ Case four_bar() {
     before = length;
   }
   Joint& closing = c.random.joint(JointType::revolute, -1, 2);
-  closing.X_PF = SE3(SO3(), Vector3d(0.45, 0, 0));
+  closing.X_PF = SE3(SO3(), Vector3d(span, 0, 0));
   closing.X_CM = SE3(SO3(), Vector3d(before, 0, 0));
   closing.axis = Vector3d::UnitZ();
   closing.closes_loop = true;
+  for (std::size_t j = 0; j < start.size(); ++j) robot.joints[j].initial_q = {start[j]};
   c.tree = *screw::Tree::make(robot);
   return c;
 }
+
+Case four_bar() { return closed_chain({0.2, 0.5, 0.4}, 0.45); }
 
 /// q moved until the loops are closed, v projected to what they allow.
 void close(const screw::Tree& tree, VectorXd& q, VectorXd& v) {
@@ -268,6 +271,59 @@ TEST(GeneratedDynamics, ClosedLoops) {
     ASSERT_TRUE(numeric.solve(q.data(), v.data(), a.data(), tau.data(), surroundings).ok);
     const VectorXd mine = Eigen::Map<const VectorXd>(answer[0].data(), n);
     EXPECT_LT((mine - a).cwiseAbs().maxCoeff(), 1e-11 * a.cwiseAbs().maxCoeff() / std::min(1.0, answer[1][0]));
+  }
+}
+
+/// Closed, every pivot of some orders vanishes that is healthy off the loop: for a parallelogram, α₂ = −α₁. Whether it
+/// is drawn upright or not even closed, all orders have code.
+TEST(GeneratedDynamics, PivotsAreThoseOfTheClosedLoop) {
+  constexpr double kUp = M_PI / 2;
+  for (const std::vector<double>& start :
+       {std::vector{kUp, -kUp, -kUp, -kUp}, std::vector{kUp + 0.3, -kUp, -kUp, -kUp}}) {
+    Case c = closed_chain({0.5, 1, 0.5}, 1, start);
+    build::Dynamics numeric(c.tree, build::given_forward(*c.tree));
+    screw::Surroundings surroundings;
+    surroundings.gravity = c.tree->gravity();
+    for (const std::string& name : {"best", "rnea", "crba", "aba", "colamd", "amd", "metis", "natural"}) {
+      Request request;
+      request.problem = Problem::forward;
+      request.ordering = name;
+      const auto generated = generate(c.tree, request);
+      ASSERT_TRUE(generated) << name << ": " << generated.failure().to_string();
+      for (const double crank : {kUp, 0.9, 2.0}) {
+        const VectorXd q = Eigen::Vector4d(crank, -crank, crank - M_PI, crank - M_PI);
+        VectorXd v = Eigen::Vector4d(0.5, -0.5, 0.5, 0.5), a = VectorXd::Zero(4);
+        VectorXd tau = Eigen::Vector4d(0.1, 0.2, -0.3, 0.4);
+        ASSERT_TRUE(numeric.solve(q.data(), v.data(), a.data(), tau.data(), surroundings).ok);
+        const auto answer = evaluate(generated->program, {q.data(), v.data(), tau.data()});
+        EXPECT_GT(answer.back()[0], 0.1) << name;
+        for (int i = 0; i < 4; ++i) EXPECT_NEAR(answer[0][i], a[i], 1e-11 * a.cwiseAbs().maxCoeff()) << name;
+      }
+    }
+  }
+}
+
+/// The cosine of a small angle is within 1e-9 of 1 where its sine is not of 0.
+TEST(GeneratedDynamics, SmallAnglesOfFixedRotationsStay) {
+  for (const double angle : {1e-3, 2e-5, 1e-7, 1e-9, 1e-10}) {
+    RandomRobot random(8);
+    random.grow(std::vector<JointType>(6, JointType::revolute), true);
+    bool upright = false;
+    for (Joint& joint : random.robot.joints) {
+      joint.X_PF = SE3(SO3::exp(Vector3d(angle, -0.7 * angle, 1.5 * angle)), Vector3d(0.1, 0, 0.3));
+      joint.X_CM = SE3();
+      joint.axis = (upright = !upright) ? Vector3d::UnitZ() : Vector3d::UnitY();
+    }
+    Case c{"arm", random, *screw::Tree::make(random.robot)};
+    for (const std::vector<Given>& given : {mask(*c.tree, 0xff), build::given_forward(*c.tree)}) {
+      Request request;
+      request.problem = Problem::hybrid;
+      request.given = given;
+      request.ordering = "aba";
+      const auto generated = generate(c.tree, request);
+      ASSERT_TRUE(generated);
+      EXPECT_LT(difference(c, given, generated->program), 1e-12) << angle;
+    }
   }
 }
 

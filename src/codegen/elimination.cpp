@@ -6,14 +6,37 @@
 namespace kinegraph::codegen {
 namespace {
 
-constexpr double kSteady = 1e-3;  // the matched row is taken where its pivot is at least so steady
+constexpr double kSteady = 1e-3;         // the matched row is taken where its pivot is at least so steady
+constexpr long double kNothing = 1e-4L;  // of its random samples: where loops are closed this is zero
+constexpr double kAtStartAlone = 1e-9;   // steadiness of what vanishes at the start alone: it is taken last of all
+
+using Graph = ExpressionGraph;
 
 bool is_unit(const Scalar& x) { return x.constant() && std::abs(x.value()) == 1; }
+
+long double largest_at_random(const Scalar& x) {
+  long double most = 0;
+  for (int k = 0; k < Graph::kRandom; ++k) most = std::max(most, std::abs(x.sample(k)));
+  return most;
+}
+
+/// Also where it is not a number.
+bool vanishes(const Scalar& x, int k) { return !(std::abs(x.sample(k)) > kNothing * largest_at_random(x)); }
+
+/// Of the samples where loops are closed, the start not among them.
+bool vanishes_where_closed(const Scalar& x) {
+  for (int k = Graph::kRandom; k + 1 < Graph::kSamples; ++k) {
+    if (!vanishes(x, k)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
 double steadiness(const Scalar& x) {
   if (x.constant()) return x.zero() ? 0 : 1;
+  if (vanishes_where_closed(x)) return 0;
+  if (vanishes(x, Graph::kSamples - 1)) return kAtStartAlone;
   long double least = std::abs(x.sample(0)), most = least;
   bool positive = false, negative = false;
   for (int k = 0; k < ExpressionGraph::kSamples; ++k) {
@@ -150,20 +173,30 @@ void SymbolicElimination::pivot(int x, int r) {
   }
 }
 
-Scalar SymbolicElimination::solution(int x) {
+const LinearForm& SymbolicElimination::in_free(int x) {
   if (has_solution_[x]) return solution_[x];
-  Scalar value;
-  if (solved_by_[x] == kFree) depends_on_undetermined_ = true;
-  if (const int r = solved_by_[x]; r >= 0 && r != kFree) {
-    value = rows_[r].known;
-    for (const auto& [other, coefficient] : rows_[r].terms) {
-      if (other != x) value += coefficient * solution(other);
-    }
+  LinearForm value;
+  if (const int r = solved_by_[x]; r == kFree) {
+    value = LinearForm::of(x);
+  } else if (r >= 0) {
     const Scalar& p = rows_[r].terms.at(x);
-    value = is_unit(p) ? -(value * p) : -(value * (Scalar(1) / p));
+    const Scalar factor = is_unit(p) ? -p : -(Scalar(1) / p);
+    LinearForm sum(rows_[r].known);
+    for (const auto& [other, coefficient] : rows_[r].terms) {
+      if (other != x) sum.add(in_free(other), coefficient);
+    }
+    value.add(sum, factor);
   }
   has_solution_[x] = true;
-  return solution_[x] = value;
+  return solution_[x] = std::move(value);
+}
+
+Scalar SymbolicElimination::solution(int x) {
+  const LinearForm& form = in_free(x);
+  for (const auto& [free, coefficient] : form.terms) {
+    if (!vanishes_where_closed(coefficient)) depends_on_undetermined_ = true;
+  }
+  return form.known;
 }
 
 }  // namespace kinegraph::codegen

@@ -49,7 +49,7 @@ class SymbolicElimination {
   /// (undetermined()).
   void eliminate_last(std::vector<int> unknowns);
 
-  /// After all: the value of an unknown.
+  /// After all: the value of an unknown, those that nothing determines taken as zero.
   Scalar solution(int unknown);
 
   int row_of(int unknown) const { return matched_[unknown]; }
@@ -57,26 +57,30 @@ class SymbolicElimination {
   const std::vector<Scalar>& pivots() const { return pivots_; }  ///< those that are not constants
   bool done(int unknown) const { return solved_by_[unknown] >= 0; }
   int undetermined() const { return undetermined_; }
-  bool depends_on_undetermined() const { return depends_on_undetermined_; }  ///< a solution that was asked for does
+  /// A solution that was asked for does so where loops are closed.
+  bool depends_on_undetermined() const { return depends_on_undetermined_; }
 
  private:
   static constexpr int kFree = 1 << 30;  // solved_by_: nothing determines it, it is zero
 
   void pivot(int unknown, int row);
+  /// The value of an unknown in terms of those that nothing determines.
+  const LinearForm& in_free(int unknown);
   int choose(int unknown) const;
 
   std::vector<LinearForm> rows_;
   std::vector<bool> used_;                // per row: it is a pivot row
   std::vector<std::set<int>> holding_;    // per unknown: rows that hold it and are not used
   std::vector<int> matched_, solved_by_;  // per unknown: a row, −1: none
-  std::vector<Scalar> solution_;
+  std::vector<LinearForm> solution_;      // in those that nothing determines
   std::vector<bool> has_solution_;
   std::vector<Scalar> pivots_;
   int undetermined_ = 0;
   bool own_rows_only_ = false, depends_on_undetermined_ = false;
 };
 
-/// How far an expression keeps away from zero: the least of its sampled sizes over the largest. Constants: 1.
+/// How far an expression keeps away from zero: the least of its sampled sizes over the largest. Constants: 1. One that
+/// vanishes wherever loops are closed: 0.
 double steadiness(const Scalar& x);
 
 }  // namespace kinegraph::codegen

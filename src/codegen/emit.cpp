@@ -301,6 +301,9 @@ class Writer {
     body += loads(read);
     for (const int node : blocks_[b]) body += statement(node);
     if (last) body += results();
+    for (const Array& array : program_.outputs) {
+      if (last && array.values.empty()) body += fmt::format("  (void){};\n", array.name);
+    }
     return body + "}\n";
   }
 
@@ -330,7 +333,8 @@ class Writer {
         body += fmt::format("  put({}, {}, {});\n", constant_or(array.values[k]), array.name, k);
       }
     }
-    return body + fmt::format("  pivot = {};\n", constant_or(program_.pivot));
+    body += fmt::format("  pivot = {};\n", constant_or(program_.pivot));
+    return graph_.is_constant(program_.pivot) ? body : body + "  check_pivot(pivot);\n";
   }
 
   std::string whole() const {

@@ -8,8 +8,18 @@ namespace kinegraph::codegen {
 // with 1.5 · 2⁵² + 2²⁰, so nothing is ever compared.
 const char* const kGeneratedMath = R"(#ifndef KINEGRAPH_GENERATED_MATH
 #define KINEGRAPH_GENERATED_MATH
-#ifdef __FAST_MATH__
-#error "generated code rounds by adding and subtracting a large number: compile it without -ffast-math"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "generated code rounds by adding and subtracting a large number and looks for what is no number: compile it \
+without -ffast-math, -funsafe-math-optimizations, -fassociative-math and -ffinite-math-only"
+#endif
+// A sum in parentheses stays as it is, also where clang++, which does not tell, is asked to reorder sums.
+#if defined(__clang__) && defined(__x86_64__) && defined(__has_builtin)
+#if __has_builtin(__arithmetic_fence)
+#define KINEGRAPH_GENERATED_FENCE(x) __arithmetic_fence(x)
+#endif
+#endif
+#ifndef KINEGRAPH_GENERATED_FENCE
+#define KINEGRAPH_GENERATED_FENCE(x) (x)
 #endif
 #ifdef __GNUC__
 #define KINEGRAPH_GENERATED_APART __attribute__((noinline))
@@ -86,9 +96,10 @@ KINEGRAPH_GENERATED_INSIDE inline void align_stack(Number* array) {
   (void)array;
 #endif
 }
+// 0 where one of them is not a number.
 template <class Number>
 inline void take_least(const Number& a, const Number& b, Number& y) {
-  y = a < b ? a : b;
+  y = a < b ? a : b <= a ? b : Number{};
 }
 template <class Number>
 inline void take_size(const Number& a, Number& y) {
@@ -111,9 +122,9 @@ inline void take_tanh(const Number& a, Number& y) {
 
 template <class Number>
 inline void reduced(const Number& x, double, Number& turns, Number& r, Number& s, Number& c) {
-  turns = x * 6.36619772367581382433e-01 + 6755399442104320.0;
-  const Number k = turns - 6755399442104320.0;
-  r = (x - k * 1.57079632673412561417e+00) - k * 6.07710050650619224932e-11;
+  turns = KINEGRAPH_GENERATED_FENCE(x * 6.36619772367581382433e-01 + 6755399442104320.0);
+  const Number k = KINEGRAPH_GENERATED_FENCE(turns - 6755399442104320.0);
+  r = KINEGRAPH_GENERATED_FENCE(x - k * 1.57079632673412561417e+00) - k * 6.07710050650619224932e-11;
   const Number z = r * r;
   s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 +
       z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
@@ -123,9 +134,10 @@ inline void reduced(const Number& x, double, Number& turns, Number& r, Number& s
 }
 template <class Number>
 inline void reduced(const Number& x, float, Number& turns, Number& r, Number& s, Number& c) {
-  turns = x * 0.636619772f + 12591104.0f;
-  const Number k = turns - 12591104.0f;
-  r = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
+  turns = KINEGRAPH_GENERATED_FENCE(x * 0.636619772f + 12591104.0f);
+  const Number k = KINEGRAPH_GENERATED_FENCE(turns - 12591104.0f);
+  const Number first = KINEGRAPH_GENERATED_FENCE(x - k * 1.5703125f);
+  r = KINEGRAPH_GENERATED_FENCE(first - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
   const Number z = r * r;
   s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
   c = 1.0f + z * (-0.5f + z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f)));
@@ -202,6 +214,11 @@ inline void sines(const float* x, float* sine, float* cosine, std::uint32_t& abo
   sines_by_four<n, Float4>(x, sine, cosine, above);
 }
 #endif
+// 0 where a pivot is not a number.
+template <class Number>
+inline void check_pivot(Number& pivot) {
+  pivot = pivot > 0 ? pivot : Number{};
+}
 // 0 where an angle was too large.
 template <class Number>
 inline void check_angles(const typename Bits<Number>::Type& above, Number& pivot) {

@@ -43,9 +43,12 @@ class Signed {
 /// sign) at all of them are the same function: so are x y and y x, the two halves of a symmetric matrix, s² + c² and 1.
 /// That a product of different functions agrees by chance at four random inputs to thirteen digits does not happen. An
 /// expression that is the same number everywhere becomes a constant, one that vanishes against its terms becomes 0.
+///
+/// Samples after the random ones say nothing of what is the same: they stand where the loops of a mechanism are closed,
+/// the last one at its start, and tell what vanishes there (see place()).
 class ExpressionGraph {
  public:
-  static constexpr int kSamples = 4;
+  static constexpr int kRandom = 4, kClosed = 3, kSamples = kRandom + kClosed;
   using Samples = std::array<long double, kSamples>;
   struct Node {
     Operation operation = Operation::constant;
@@ -62,6 +65,8 @@ class ExpressionGraph {
   Signed input(double low = -1, double high = 1);
   /// Inputs that are tried at given values: the components of a unit quaternion.
   Signed input(const Samples& samples);
+  /// An input's value in sample k of those where loops are closed (else a random one), before anything is made of it.
+  void place(Signed input, int k, double value) { samples_[input.node()][kRandom + k] = value; }
 
   Signed add(Signed a, Signed b);
   Signed subtract(Signed a, Signed b) { return add(a, -b); }

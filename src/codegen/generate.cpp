@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "kinegraph/base/names.hpp"
+#include "kinegraph/codegen/closed_positions.hpp"
 #include "kinegraph/codegen/derivatives.hpp"
 #include "kinegraph/codegen/search.hpp"
-#include "kinegraph/mechanics/screw/kinematics.hpp"
 
 namespace kinegraph::codegen {
 namespace {
@@ -15,9 +15,6 @@ namespace {
 using build::Given;
 using build::ScrewProblem;
 using What = ScrewProblem::What;
-
-constexpr double kClosed = 1e-6;    // rad, m: a loop that is drawn closed
-constexpr double kSmallest = 1e-8;  // relative pivot where the robot is drawn
 
 bool all_accelerations_known(const ScrewProblem& problem) {
   return std::all_of(problem.variables.begin(), problem.variables.end(),
@@ -32,24 +29,6 @@ std::string names_of(const ScrewProblem& problem, const build::ScrewOrder& order
   return text;
 }
 
-/// Loops whose equations depend on each other wherever they are closed have no pivots there.
-Result<std::monostate> check_at_start(const Program& program, const screw::Tree& tree) {
-  if (tree.loops().empty() || program.inputs.size() < 3) return std::monostate{};
-  const Eigen::VectorXd q = tree.start_position(), rest = Eigen::VectorXd::Zero(tree.freedoms());
-  screw::Poses poses(tree.bodies().size());
-  Eigen::VectorXd open(6 * tree.loops().size());
-  screw::body_poses(tree, q.data(), poses);
-  screw::closure(tree, q.data(), poses, open.data());
-  if (open.cwiseAbs().maxCoeff() > kClosed) return std::monostate{};
-  const double pivot = evaluate(program, {q.data(), rest.data(), rest.data()}).back()[0];
-  if (pivot > kSmallest) return std::monostate{};
-  return Failure::no_answer(fmt::format(
-      "no straight-line code: where the loops are drawn the smallest pivot of the elimination is {:.1e} of its "
-      "usual size (the position is singular, or the loops have equations that depend on each other and are "
-      "not in one plane); inverse, hybrid and simulate find the rank and solve it",
-      pivot));
-}
-
 Result<Candidate> trace_order(const ScrewProblem& problem, const Request& request, Generated& generated) {
   const bool nothing_to_order = all_accelerations_known(problem) && problem.tree->loops().empty();
   if (request.ordering == "best" && !nothing_to_order && request.problem != Problem::mass_matrix) {
@@ -59,9 +38,8 @@ Result<Candidate> trace_order(const ScrewProblem& problem, const Request& reques
   const std::string name = own ? request.ordering : request.problem == Problem::mass_matrix ? "crba" : "rnea";
   const Result<build::ScrewOrder> order = build::screw_order(problem, name, request.custom);
   if (!order) return order.failure();
-  Result<Program> program = trace_dynamics(problem, request.problem, *order, request.options);
+  Result<Program> program = trace_checked(problem, request, *order);
   if (!program) return program.failure();
-  *program = simplified(*program);
   generated.searched = 1;
   generated.tried.push_back({name, program->cost().flops()});
   return Candidate{name, *order, std::move(*program), generated.tried.back().flops};
@@ -101,13 +79,14 @@ Result<Generated> generate(const std::shared_ptr<const screw::Tree>& tree, const
     return Failure::bad_input(fmt::format("joint {}: either its torque or its acceleration must be given",
                                           quote(tree->coordinates()[c].name)));
   }
-  Result<Candidate> best = trace_order(problem, request, generated);
+  Request own = request;
+  own.options.closed = closed_positions(*tree, ExpressionGraph::kClosed);
+  Result<Candidate> best = trace_order(problem, own, generated);
   if (!best) return best.failure();
   generated.ordering = best->name;
   generated.order = names_of(problem, best->order);
   generated.program = std::move(best->program);
   generated.without_derivatives = generated.program.cost().flops();
-  if (Result<std::monostate> fine = check_at_start(generated.program, *tree); !fine) return fine.failure();
   if (request.options.derivatives && request.problem != Problem::mass_matrix) {
     Result<Program> program = differentiated(tree, request, generated.program);
     if (!program) return program.failure();

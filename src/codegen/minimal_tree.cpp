@@ -8,17 +8,26 @@ namespace {
 using screw::Matrix6d;
 using screw::Transform;
 
-constexpr double kSnap = 1e-9;       // of entries of rotations
+constexpr double kSnap = 6e-12;      // of entries of rotations: a right angle in twelve digits, 1.57079632679
 constexpr double kLength = 1e-12;    // m: no offset at all
-constexpr double kRounding = 1e-11;  // of moments of inertia
+constexpr double kRounding = 1e-13;  // of moments of inertia
+constexpr double kSteep = 0.1;       // of an axis along which a frame is slid to where an offset vanishes
 
 bool turns(const screw::ScrewJoint& joint) {
   return (joint.type == JointType::revolute || joint.type == JointType::continuous) && !joint.reversed;
 }
 
+/// Entries that are 0 but for rounding are 0; ±1 only where all others of their row and column are 0. The cosine of a
+/// small angle beside its sine stays as it is: else R would be no rotation.
 void snap(Transform<double>& X) {
   for (double& x : X.R.reshaped()) {
-    if (std::abs(x - std::round(x)) < kSnap) x = std::round(x);
+    if (std::abs(x) < kSnap) x = 0;
+  }
+  for (int r = 0; r < 3; ++r) {
+    for (int c = 0; c < 3; ++c) {
+      const bool alone = (X.R.row(r).array() != 0).count() == 1 && (X.R.col(c).array() != 0).count() == 1;
+      if (alone && X.R(r, c) != 0) X.R(r, c) = std::round(X.R(r, c));
+    }
   }
   for (double& x : X.p) {
     if (std::abs(x) < kLength) x = 0;
@@ -93,7 +102,7 @@ void MinimalTree::slide_frames() {
       std::vector<double> candidates;
       const Eigen::Vector3d axis = bodies[i].X_PF.R.col(2);
       for (int k = 0; k < 3; ++k) {
-        if (std::abs(axis[k]) > kSnap) candidates.push_back(-bodies[i].X_PF.p[k] / axis[k]);
+        if (std::abs(axis[k]) > kSteep) candidates.push_back(-bodies[i].X_PF.p[k] / axis[k]);
       }
       for (const int child : bodies[i].children) candidates.push_back(bodies[child].X_PF.p[2]);
       double best = 0;

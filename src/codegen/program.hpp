@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ enum class Problem { inverse, forward, hybrid, mass_matrix, kinematics };
 struct TraceOptions {
   bool joint_forces = true;  ///< damping, friction and springs of the joints act
   bool derivatives = false;  ///< of the outputs by q (along the freedoms), by v and by what is given
+  /// Positions with all loops closed, ExpressionGraph::kClosed of them, the start last (closed_positions()): pivots
+  /// must keep away from zero there, and what vanishes at all of them is left out. None without loops.
+  std::vector<Eigen::VectorXd> closed = {};
 };
 
 /// Dynamics in what is given (the mass matrix: nothing given), eliminated in an order of the problem's unknowns as

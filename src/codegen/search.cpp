@@ -1,5 +1,7 @@
 #include "kinegraph/codegen/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace kinegraph::codegen {
@@ -9,8 +11,9 @@ using build::ScrewOrder;
 using build::ScrewProblem;
 using What = ScrewProblem::What;
 
-constexpr long kAll = 1500;        // members of the family that are all tried
-constexpr long kWork = 1'200'000;  // operations traced in a guided search, about a second
+constexpr double kSmallest = 1e-8;  // relative pivot where loops are closed
+constexpr long kAll = 1500;         // members of the family that are all tried
+constexpr long kWork = 1'200'000;   // operations traced in a guided search, about a second
 
 /// A member of the family: for each unknown θ̈ how many bodies it waits beyond its own.
 using Delays = std::vector<int>;
@@ -82,12 +85,11 @@ class Search {
     stopped_ = stopped_ || (request_.progress && !request_.progress(share()));
     if (stopped_) return false;
     ++searched_;
-    Result<Program> program = trace_dynamics(problem_, request_.problem, order, request_.options);
+    Result<Program> program = trace_checked(problem_, request_, order);
     if (!program) {
       why_not_ = program.failure();
       return false;
     }
-    *program = simplified(*program);
     last_ = std::max(1, program->cost().flops());
     work_ += last_;
     if (best_.flops == 0 || last_ < best_.flops) best_ = {name, order, std::move(*program), last_};
@@ -145,6 +147,23 @@ class Search {
 };
 
 }  // namespace
+
+Result<Program> trace_checked(const ScrewProblem& problem, const Request& request, const ScrewOrder& order) {
+  Result<Program> program = trace_dynamics(problem, request.problem, order, request.options);
+  if (!program) return program.failure();
+  *program = simplified(*program);
+  if (program->inputs.size() < 3) return program;  // the mass matrix of the spanning tree
+  const Eigen::VectorXd rest = Eigen::VectorXd::Zero(problem.tree->freedoms());
+  for (const Eigen::VectorXd& q : request.options.closed) {
+    const double pivot = evaluate(*program, {q.data(), rest.data(), rest.data()}).back()[0];
+    if (pivot > kSmallest) continue;
+    return Failure::no_answer(fmt::format(
+        "no straight-line code: where the loops are closed the smallest pivot of the elimination is {:.1e} of its "
+        "usual size (the position is singular); inverse, hybrid and simulate find the rank and solve it",
+        pivot));
+  }
+  return program;
+}
 
 Result<Candidate> best_order(const ScrewProblem& problem, const Request& request, std::vector<Generated::Tried>& tried,
                              int& searched) {

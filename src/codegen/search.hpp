@@ -14,6 +14,10 @@ struct Candidate {
   int flops = 0;
 };
 
+/// A program in an order, simplified, without derivatives. Fails where it has no pivots at positions with closed loops.
+Result<Program> trace_checked(const build::ScrewProblem& problem, const Request& request,
+                              const build::ScrewOrder& order);
+
 /// The order with the fewest operations, out of those with a name and of a family that holds ABA's and CRBA's: bodies
 /// from the leaves to the ground, each (Fᵢ, V̇ᵢ), and each θ̈ right after its own body (ABA), after one of the bodies
 /// between it and the ground, or last of all (CRBA). All of the family for small robots; else from the best with a name

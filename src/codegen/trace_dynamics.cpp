@@ -17,10 +17,15 @@ using What = ScrewProblem::What;
 std::array<ExpressionGraph::Samples, 4> random_quaternions(std::mt19937_64& generator) {
   std::normal_distribution<double> normal;
   std::array<ExpressionGraph::Samples, 4> q;
-  for (int k = 0; k < ExpressionGraph::kSamples; ++k) {
+  for (int k = 0; k < ExpressionGraph::kRandom; ++k) {
     long double square = 0;
     for (auto& component : q) component[k] = normal(generator), square += component[k] * component[k];
     for (auto& component : q) component[k] /= std::sqrt(square);
+  }
+  for (auto& component : q) {
+    for (int k = ExpressionGraph::kRandom; k < ExpressionGraph::kSamples; ++k) {
+      component[k] = component[k % ExpressionGraph::kRandom];
+    }
   }
   return q;
 }
@@ -67,7 +72,11 @@ class Tracer {
       const bool quaternion = c.stored > c.freedoms;
       const auto turned = random_quaternions(generator);
       for (int k = 0; k < c.stored; ++k) {
-        q.values[c.q + k] = quaternion && k < 4 ? graph().input(turned[k]) : graph().input(-3, 3);
+        Signed& input = q.values[c.q + k];
+        input = quaternion && k < 4 ? graph().input(turned[k]) : graph().input(-3, 3);
+        for (std::size_t s = 0; s < options_.closed.size(); ++s) {
+          graph().place(input, static_cast<int>(s), options_.closed[s][c.q + k]);
+        }
       }
     }
     inputs_.q = scalars(q.values);
@@ -167,7 +176,7 @@ class Tracer {
     bool first = true;
     for (const Scalar& p : elimination.pivots()) {
       long double typical = 0;
-      for (int k = 0; k < ExpressionGraph::kSamples; ++k) typical = std::max(typical, std::abs(p.sample(k)));
+      for (int k = 0; k < ExpressionGraph::kRandom; ++k) typical = std::max(typical, std::abs(p.sample(k)));
       const Scalar relative = abs(p) * Scalar(static_cast<double>(1 / typical));
       least = first ? relative : Scalar(graph(), graph().minimum(least.in(graph()), relative.in(graph())));
       first = false;
@@ -259,7 +268,7 @@ std::vector<std::vector<double>> evaluate(const Program& program, const std::vec
         value[i] = std::abs(a);
         break;
       case Operation::minimum:
-        value[i] = std::min(a, b);
+        value[i] = a < b ? a : b <= a ? b : 0;
         break;
     }
   }
@@ -268,7 +277,8 @@ std::vector<std::vector<double>> evaluate(const Program& program, const std::vec
     answer.emplace_back();
     for (const Signed s : array.values) answer.back().push_back(of(s));
   }
-  answer.push_back({of(program.pivot)});
+  const double pivot = of(program.pivot);
+  answer.push_back({pivot > 0 ? pivot : 0});  // one that is not a number tells nothing
   return answer;
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kFollowedClosed = 1e-10;  // δ: what still counts as closed
 constexpr double kLongestStage = 0.1, kShortestStage = 1e-8;
+constexpr int kMostStages = 20'000;  // beside five times the fewest: where what leads determines nothing all are short
 constexpr double kCorrection =
     0.2;                            // of a stage: more than this off the tangent is another branch, or a bend too sharp
 constexpr double kRounding = 1e-9;  // a correction that says nothing
@@ -177,9 +178,12 @@ double BranchFollower::follow(Eigen::VectorXd& q, const Eigen::VectorXd& way) {
   if (farthest > kFarthest) return 0;
   const double longest = farthest > kLongestStage ? kLongestStage / farthest : 1;
   double stage = longest, share = 0;
-  crossed_ = false;
+  crossed_ = lost_ = false;
+  int left = kMostStages + static_cast<int>(5 * farthest / kLongestStage);
   Eigen::VectorXd guess, closed, rates(n);
   while (share < 1) {
+    lost_ = left-- == 0;
+    if (lost_) return share;
     const double next = share + stage > 1 - 1e-9 ? 1 : share + stage;
     look(q);
     for (int c = 0; c < n; ++c) rates[c] = way[c] * positions_.scale(c);

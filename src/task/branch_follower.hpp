@@ -74,6 +74,7 @@ class BranchFollower {
   /// came, 1 if all. q: where that is. Where branches cross, it goes straight on. Farther than kFarthest: 0.
   double follow(Eigen::VectorXd& q, const Eigen::VectorXd& way);
   bool crossed() const { return crossed_; }  ///< the last follow() went past such a position
+  bool lost() const { return lost_; }  ///< it gave up: nothing but the shortest stages went on, one after the other
 
   /// A direction along which what follows can be moved while it changes Φ least: unit length, in δ.
   Eigen::VectorXd loosest() const;
@@ -88,7 +89,7 @@ class BranchFollower {
   ClosedPositions& positions_;
   std::vector<int> following_;
   Eigen::VectorXd phi_, last_way_, last_rates_;
-  bool crossed_ = false;
+  bool crossed_ = false, lost_ = false;
   Eigen::MatrixXd jacobian_, other_;
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr_;
 };

@@ -199,6 +199,11 @@ Result<std::monostate> BranchMarch::go(const MarchState& wanted, const std::vect
   double share = 0;
   Candidate by_path = along_path(wanted, &share);
   if (!by_path.found && !by_rates.found) {
+    if (follower_.lost()) {
+      return Failure::no_answer(
+          fmt::format("on the way there nothing but '{}' itself tells where it is: the loops are singular all along",
+                      names_[follower_.weakest()]));
+    }
     if (share < 1) return Failure::no_answer(fmt::format("the loops hold it after {:.3g} % of the way", 100 * share));
     return Failure::no_answer(
         fmt::format("the rates contradict the loops: '{}' cannot follow", names_[by_path.weakest]));

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "kinegraph/codegen/generate.hpp"
 
 namespace kinegraph::task {
 namespace {
 
-constexpr double kLeastPivot = 1e-6;  // of its usual size: digits that elimination without a choice of pivots may lose
+/// Of its usual size: elimination without a choice of pivots may lose as many digits as its square has.
+constexpr double kLeastPivot = 1e-4;
 
 }  // namespace
 
@@ -39,6 +41,7 @@ Result<CompiledDynamics> CompiledDynamics::make(const std::shared_ptr<const scre
   if (!code) return why_not(code.failure());
   CompiledDynamics made;
   made.code_ = *std::move(code);
+  made.freedoms_ = tree->freedoms();
   made.note_ = fmt::format("generated code of {} operations, compiled by {}", generated->program.cost().flops(),
                            made.code_->compiler());
   return made;
@@ -47,7 +50,8 @@ Result<CompiledDynamics> CompiledDynamics::make(const std::shared_ptr<const scre
 bool CompiledDynamics::run(const double* q, const double* v, const double* known, double* out) const {
   const double* inputs[] = {q, v, known};
   double* outputs[] = {out};
-  return code_->run(inputs, outputs) > kLeastPivot;
+  return code_->run(inputs, outputs) > kLeastPivot &&
+         std::all_of(out, out + freedoms_, [](double x) { return std::isfinite(x); });
 }
 
 }  // namespace kinegraph::task

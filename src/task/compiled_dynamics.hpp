@@ -24,13 +24,14 @@ class CompiledDynamics {
   /// What computes: "generated code of 957 operations, compiled by /usr/bin/c++", or "numeric elimination (…)".
   const std::string& note() const { return note_; }
 
-  /// `known` and `out` per freedom: what is given, and the other one. False near a singular position: ask numeric
-  /// elimination.
+  /// `known` and `out` per freedom: what is given, and the other one. False near a singular position, or where
+  /// a number is not finite: ask numeric elimination.
   bool run(const double* q, const double* v, const double* known, double* out) const;
 
  private:
   std::shared_ptr<const codegen::Compiled> code_;
   std::string note_;
+  int freedoms_ = 0;
 };
 
 }  // namespace kinegraph::task

@@ -134,7 +134,7 @@ Result<HybridResult> hybrid(const Model& model, const Trajectory& table, const H
     for (std::size_t c = 0; c < given.size(); ++c) {
       if (given[c] == Given::acceleration || given[c] == Given::neither) asked[c] = 1;
     }
-    if (options.progress && k % 256 == 0 && !options.progress(double(k) / table.samples())) {
+    if (options.progress && !options.progress(double(k) / table.samples())) {
       return Failure::interrupted();
     }
   }
