@@ -93,7 +93,7 @@ void RegularizedStep::add_closed_columns(int index, const maximal::JointSlopes& 
 
 /// s B dv + (s²/w) y = s ℓ with w ℓ = (what is left)/Σ: only friction that holds is an equation of its own.
 double RegularizedStep::held_share(int f) const {
-  const FreedomRow& row = weights_[f];
+  const RateRow& row = weights_[f];
   return steps_[f].grip == Grip::held && row.weight > row.drag ? row.scale / (row.hold * row.weight) : 0.0;
 }
 

@@ -318,8 +318,9 @@ void RegularizedStep::joint_column(int index, int direction) {
 
 void RegularizedStep::spring_columns(int index) {
   const maximal::Spring& spring = mechanism_->springs()[index];
-  double both[12];
+  double both[12], after[12];
   gather(spring, before_.data(), both);
+  gather(spring, fixed_after_->data(), after);
   const auto evaluate = [&]<class T>(const auto& number, const maximal::Pose<T>& a, const maximal::Pose<T>& b,
                                      const T* before, T* impulse) {
     T numbers[maximal::SpringNumbers::count], com_a[3] = {T(0.0), T(0.0), T(0.0)}, com_b[3] = {T(0.0), T(0.0), T(0.0)};
@@ -327,7 +328,7 @@ void RegularizedStep::spring_columns(int index) {
     if (spring.a >= 0) number.copy(mechanism_->bodies()[spring.a].numbers + BodyNumbers::com, 3, com_a);
     if (spring.b >= 0) number.copy(mechanism_->bodies()[spring.b].numbers + BodyNumbers::com, 3, com_b);
     for (int k = 0; k < 12; ++k) impulse[k] = T(0.0);
-    maximal::spring_balance(a, b, com_a, com_b, numbers, before, h_, impulse);
+    maximal::spring_balance(a, b, com_a, com_b, numbers, before, after, spring_mobility_[index], h_, impulse);
   };
   const auto scatter = [&](const auto* impulse, int k, int column) {
     for (int i = 0; i < 6 && spring.a >= 0; ++i) impulse_columns_(6 * spring.a + i, column) += impulse[i].v[k];

@@ -69,13 +69,17 @@ void RegularizedStep::prepare_friction(Grip* grip) {
   find_friction_answer();
 }
 
+/// A unit impulse along a row, in a column.
+void RegularizedStep::push_along(const SystemRow& row, const double* G, Matrix& velocity, int column) const {
+  for (int k = 0; k < 6 && row.a >= 0; ++k) velocity(6 * row.a + k, column) = G[k];
+  for (int k = 0; k < 6 && row.b >= 0; ++k) velocity(6 * row.b + k, column) = G[6 + k];
+}
+
 /// Unit impulses along dry freedoms, in columns from the first on.
 void RegularizedStep::push_along_freedoms(Matrix& velocity, int first) const {
   for (int i = 0; i < static_cast<int>(dry_freedoms_.size()); ++i) {
     const int f = dry_freedoms_[i];
-    const SystemRow& row = rows_[freedom_at(f)];
-    for (int k = 0; k < 6 && row.a >= 0; ++k) velocity(6 * row.a + k, first + i) = freedom_rows_[f].G[k];
-    for (int k = 0; k < 6 && row.b >= 0; ++k) velocity(6 * row.b + k, first + i) = freedom_rows_[f].G[6 + k];
+    push_along(rows_[freedom_at(f)], freedom_rows_[f].G, velocity, first + i);
   }
 }
 
@@ -117,8 +121,10 @@ void RegularizedStep::find_mobility() {
 }
 
 double RegularizedStep::rate_after(int f, const double* v, int stride) const {
-  const SystemRow& row = rows_[freedom_at(f)];
-  const double* G = freedom_rows_[f].G;
+  return rate_along(rows_[freedom_at(f)], freedom_rows_[f].G, v, stride);
+}
+
+double RegularizedStep::rate_along(const SystemRow& row, const double* G, const double* v, int stride) {
   double sum = 0;
   for (int k = 0; k < 6 && row.a >= 0; ++k) sum += G[k] * v[(6 * row.a + k) * stride];
   for (int k = 0; k < 6 && row.b >= 0; ++k) sum += G[6 + k] * v[(6 * row.b + k) * stride];

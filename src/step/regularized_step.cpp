@@ -7,7 +7,6 @@
 namespace kinegraph::step {
 
 using maximal::BodyNumbers;
-using maximal::FreedomNumbers;
 using maximal::Grip;
 using maximal::Joint;
 using maximal::Mechanism;
@@ -31,7 +30,7 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
     if (m.freedoms()[f].drive >= 0) drives_.push_back(f);
   }
   n_ = m.tangent();
-  m_ = m.rows() + freedoms + static_cast<int>(drives_.size());
+  m_ = spring_at(static_cast<int>(m.springs().size()));
   padded_n_ = padded(n_);
   padded_m_ = padded(m_);
   const std::size_t bodies = m.bodies().size();
@@ -51,6 +50,8 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
   for (Eigen::VectorXd* x : {&violation_, &end_, &given_}) x->setZero(m.rows());
   freedom_rows_.resize(freedoms);
   weights_.resize(freedoms);
+  spring_weights_.resize(m.springs().size());
+  spring_rows_.resize(m.springs().size());
   steps_.resize(freedoms);
   keep_.resize(freedoms);
   freedom_slopes_.resize(freedoms);
@@ -67,6 +68,10 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
     drive_rows_[drives_[d]] = drive_at(static_cast<int>(d));
     rows_[drive_at(static_cast<int>(d))].a = rows_[freedom_at(drives_[d])].a;
     rows_[drive_at(static_cast<int>(d))].b = rows_[freedom_at(drives_[d])].b;
+  }
+  for (std::size_t i = 0; i < m.springs().size(); ++i) {
+    rows_[spring_at(static_cast<int>(i))].a = m.springs()[i].a;
+    rows_[spring_at(static_cast<int>(i))].b = m.springs()[i].b;
   }
   for (int i = 0; i < m_; ++i) {
     for (int j = 0; j <= i; ++j) {
@@ -90,6 +95,7 @@ RegularizedStep::RegularizedStep(std::shared_ptr<const Mechanism> mechanism,
     ones_.setOnes(padded_m_);
   }
   set_numbers(m.numbers());
+  find_mobilities();
   set_directions(Eigen::MatrixXd(m.numbers().size(), 0));
 }
 
@@ -106,12 +112,16 @@ const double* RegularizedStep::com(int body) const {
   return body < 0 ? kZero : numbers_.data() + mechanism_->bodies()[body].numbers + BodyNumbers::com;
 }
 
-bool RegularizedStep::advance(const double* q, const double* v, const StepInput& input, Grip* grip, double* after,
-                              const double* guess) {
+void RegularizedStep::set_poses(const double* q) {
   for (std::size_t i = 0; i < poses_.size(); ++i) {
     poses_[i].R = SO3::load(q + 7 * i).matrix();
     poses_[i].p = Eigen::Map<const Eigen::Vector3d>(q + 7 * i + 4);
   }
+}
+
+bool RegularizedStep::advance(const double* q, const double* v, const StepInput& input, Grip* grip, double* after,
+                              const double* guess) {
+  set_poses(q);
   std::copy_n(v, n_, before_.data());
   h_ = input.h;
   bool found = false;
@@ -352,7 +362,8 @@ void RegularizedStep::add_joint(int index, const double* v, const StepInput& inp
     steps_[f] = {.torque = input.torque[f],
                  .control = input.control[f],
                  .reference = input.reference[f],
-                 .target = input.target[f]};
+                 .target = input.target[f],
+                 .mobility = freedom_mobility_[f]};
     rate_[f] = row.rate(both);
     position_[f] = maximal::continued(row.value, freedom.angular, input.reference[f]);
     const maximal::FreedomImpulse<double> force(numbers_.data() + freedom.numbers, row.value, rate_[f], freedom.angular,
@@ -367,37 +378,8 @@ void RegularizedStep::add_joint(int index, const double* v, const StepInput& inp
   }
 }
 
-double RegularizedStep::mobility(int a, int b, const double* G) const {
-  double sum = 0;
-  const auto add = [&](int body, const double* g) {
-    if (body < 0) return;
-    const Eigen::Map<const Eigen::Vector3d> turn(g), shift(g + 3);
-    sum += turn.dot(inverse_inertia_[body] * turn) + shift.squaredNorm() / mass(body);
-  };
-  add(a, G);
-  add(b, G + 6);
-  return sum;
-}
-
-/// s = √w, but no more than 1/√mobility: a freedom that is held then has a row like a constraint's.
-void RegularizedStep::weigh_freedom(int f, bool held) {
-  FreedomRow& its = weights_[f];
-  SystemRow& row = rows_[freedom_at(f)];
-  its.weight = its.drag + (held ? 1 / its.hold : 0.0);
-  its.scale = std::min(std::sqrt(its.weight), 1 / std::sqrt(its.mobility));
-  row.softness = its.weight > 0 ? its.scale * its.scale / its.weight : 1.0;
-  for (int k = 0; k < 12; ++k) row.G[k] = its.scale * freedom_rows_[f].G[k];
-}
-
 void RegularizedStep::add_forces(const double* v, const StepInput& input) {
-  for (const maximal::Spring& spring : mechanism_->springs()) {
-    double both[12], impulse[12] = {};
-    gather(spring, v, both);
-    maximal::spring_balance(pose<double>(spring.a), pose<double>(spring.b), com(spring.a), com(spring.b),
-                            numbers_.data() + spring.numbers, both, h_, impulse);
-    for (int k = 0; k < 6 && spring.a >= 0; ++k) impulse_[6 * spring.a + k] += impulse[k];
-    for (int k = 0; k < 6 && spring.b >= 0; ++k) impulse_[6 * spring.b + k] += impulse[6 + k];
-  }
+  for (int i = 0; i < static_cast<int>(mechanism_->springs().size()); ++i) add_spring(i, v);
   force_ = input.force;
   moment_ = input.moment;
   for (std::size_t i = 0; i < mechanism_->loads().size(); ++i) {

@@ -28,7 +28,7 @@ struct StepInput {
 ///     [M + BᵀDB  −Gᵀ] [v⁺]   [M v′ + h f + …]
 ///     [G          Σ ] [λ ] = [−g/(h + τ) − c]             |μᵢ| ≤ h τ_dry,i: dry friction, which may hold a freedom
 ///
-/// c(v⁺) makes constraints hold at the end of the step (maximal::Regularization).
+/// c(v⁺) makes constraints hold at the end of the step (maximal::Regularization). D: maximal::Damping and the like.
 /// v′ is v turned on by the gyroscopic term (implicit midpoint). Dry friction is a linear complementarity problem in
 /// its freedoms alone. v⁺ is differentiable: by q, v, and along directions of the mechanism's numbers.
 /// Allocates when made, when the number of directions or of rubbing freedoms changes, and in two rare or large cases:
@@ -57,6 +57,8 @@ class RegularizedStep {
   const Eigen::VectorXd& violation() const { return violation_; }  ///< per constraint row: g(q)
   const Eigen::VectorXd& position() const { return position_; }    ///< per freedom: within half a turn of its reference
   const Eigen::VectorXd& rate() const { return rate_; }            ///< per freedom, before the step
+  const maximal::FreedomStep& freedom(int f) const { return steps_[f]; }  ///< what its impulse is made of
+  double spring_mobility(int spring) const { return spring_mobility_[spring]; }
 
   /// Directions of the numbers along which v⁺ is differentiated: one column each.
   void set_directions(const Eigen::MatrixXd& directions);
@@ -75,14 +77,15 @@ class RegularizedStep {
   double dry_impulse(int freedom) const { return dry_[freedom]; }  ///< the largest: h τ_dry
 
  private:
-  /// A row of [G; √w B] between two bodies: of a constraint, of a freedom (what grows with its rate), of a drive.
+  /// A row of [G; √w B] between two bodies: of a constraint, of a freedom (what grows with its rate), of a drive, of a
+  /// spring (its damping).
   struct SystemRow {
     int a = -1, b = -1;
     double G[12] = {};
     double softness = 1;
   };
-  /// The row of a freedom stands for impulses −w ω⁺. It is scaled by s:   s B v⁺ + (s²/w) y = 0
-  struct FreedomRow {
+  /// The row of a freedom, or of a spring, stands for impulses −w ω⁺. It is scaled by s:   s B v⁺ + (s²/w) y = 0
+  struct RateRow {
     double drag = 0;    // D
     double weight = 0;  // w: D, and 1/Σ where dry friction holds
     double scale = 0;   // s
@@ -91,6 +94,7 @@ class RegularizedStep {
   };
   int freedom_at(int freedom) const { return mechanism_->rows() + freedom; }
   int drive_at(int drive) const { return mechanism_->rows() + freedoms() + drive; }
+  int spring_at(int spring) const { return drive_at(static_cast<int>(drives_.size())) + spring; }
   int freedoms() const { return static_cast<int>(mechanism_->freedoms().size()); }
 
   template <class T>
@@ -98,13 +102,18 @@ class RegularizedStep {
   const double* com(int body) const;
   double mass(int body) const { return numbers_[mechanism_->bodies()[body].numbers + maximal::BodyNumbers::mass]; }
   double mobility(int a, int b, const double* G) const;  // G M⁻¹ Gᵀ
+  void find_mobilities();
+  void set_poses(const double* q);
   void divide_by_mass(int body, const double* x, double* out) const;
   double rate_after(int freedom, const double* v, int stride) const;
+  static double rate_along(const SystemRow& row, const double* G, const double* v, int stride);
   Eigen::Vector3d joint_force(int joint) const;
   void assemble(const double* v, const StepInput& input, bool turned);
   void add_joint(int joint, const double* v, const StepInput& input);
   void add_forces(const double* v, const StepInput& input);
   void weigh_freedom(int freedom, bool held);
+  static void weigh(RateRow& its, const double* G, SystemRow& row);
+  void add_spring(int spring, const double* v);
   void factor();
   void place_rows();
   void factor_dense();
@@ -135,6 +144,7 @@ class RegularizedStep {
   double rate_along(const std::vector<std::array<double, 12>>& rows, int row) const;
   void find_friction_answer();
   void solve_with_friction();
+  void push_along(const SystemRow& row, const double* G, Matrix& velocity, int column) const;
   void push_along_freedoms(Matrix& velocity, int first) const;
   void find_mobility();
   bool is_loaded() const;
@@ -184,6 +194,7 @@ class RegularizedStep {
 
   Eigen::VectorXd numbers_;
   std::vector<Eigen::Matrix3d> inertia_, inverse_inertia_;
+  Eigen::VectorXd freedom_mobility_, spring_mobility_;
   std::vector<int> drives_;      // freedoms that are driven
   std::vector<int> drive_rows_;  // per freedom: the row of its drive, or −1
 
@@ -203,7 +214,8 @@ class RegularizedStep {
   Eigen::VectorXd before_, after_, free_, again_, lambda_, free_lambda_, again_lambda_, friction_, violation_, end_,
       given_, position_, rate_, dry_;
   std::vector<maximal::Row<double>> freedom_rows_;
-  std::vector<FreedomRow> weights_;
+  std::vector<RateRow> weights_, spring_weights_;
+  std::vector<std::array<double, 12>> spring_rows_;  // B
   std::vector<maximal::FreedomStep> steps_;
   std::vector<SystemRow> rows_;
   std::vector<std::array<double, 12>> mobile_rows_;  // G M⁻¹

@@ -194,8 +194,8 @@ TEST(RegularizedStep, DerivativesMatchDifferencesWithSpringsLoadsAndDrives) {
   }
 }
 
-/// A bar hinged about z, level at angle 0, with gravity along −y and dry friction at its pivot.
-Robot pendulum(double dry) {
+/// A bar hinged about z, level at angle 0, with gravity along −y and friction at its pivot.
+Robot pendulum(const JointDynamics& friction) {
   Robot robot;
   Link link;
   link.name = "bar";
@@ -208,10 +208,11 @@ Robot pendulum(double dry) {
   joint.child = LinkIndex(0);
   joint.axis = Vector3d::UnitZ();
   robot.gravity = Vector3d(0, -9.81, 0);
-  joint.dynamics = {{.friction = dry}};
+  joint.dynamics = {friction};
   robot.joints = {joint};
   return robot;
 }
+Robot pendulum(double dry) { return pendulum(JointDynamics{.friction = dry}); }
 
 TEST(RegularizedStep, DryFrictionHoldsUpToItsLimitAndThenGives) {
   const double torque = 9.81 * 0.5;  // of the level bar
@@ -287,20 +288,26 @@ TEST(RegularizedStep, AFreeBodyKeepsItsEnergyAndMomentum) {
 }
 
 /// The bar let go level: its angle after 4 s, by θ̈ = −(m g l / J) cos θ in small steps.
-double exact_angle() {
+double exact_angle(const JointDynamics& friction) {
+  const auto faster = [&](double theta, double omega) {
+    return -(9.81 * 0.5 * std::cos(theta) + (friction.damping + friction.quadratic * std::abs(omega)) * omega) / 0.35;
+  };
   double theta = 0, omega = 0;
-  const double k = 9.81 * 0.5 / 0.35, h = 1e-5;
-  for (int i = 0; i < 400000; ++i) {
-    const double half = theta + 0.5 * h * omega;
-    omega -= h * k * std::cos(half);
-    theta = half + 0.5 * h * omega;
+  const double h = 1e-4;
+  for (int i = 0; i < 40000; ++i) {
+    const double a1 = faster(theta, omega), w2 = omega + 0.5 * h * a1;
+    const double a2 = faster(theta + 0.5 * h * omega, w2), w3 = omega + 0.5 * h * a2;
+    const double a3 = faster(theta + 0.5 * h * w2, w3), w4 = omega + h * a3;
+    const double a4 = faster(theta + h * w3, w4);
+    theta += h / 6 * (omega + 2 * w2 + 2 * w3 + w4);
+    omega += h / 6 * (a1 + 2 * a2 + 2 * a3 + a4);
   }
   return theta;
 }
 
 /// The same by steps of h. Velocities are means over steps, so that the first push is half a step's.
-double angle_by_steps(double h, maximal::Hold hold) {
-  const auto mechanism = *Mechanism::make(pendulum(0));
+double angle_by_steps(double h, maximal::Hold hold, const JointDynamics& friction) {
+  const auto mechanism = *Mechanism::make(pendulum(friction));
   RegularizedStep step(mechanism, {.compliance = 1e-10, .angular_compliance = 1e-10, .relaxation = 0.02, .hold = hold});
   const StepInput input(*mechanism, h);
   double q[7] = {1, 0, 0, 0, 0.5, 0, 0}, v[6] = {}, after[6], turned = 0;
@@ -317,11 +324,103 @@ double angle_by_steps(double h, maximal::Hold hold) {
 
 TEST(RegularizedStep, IsOfSecondOrder) {
   using maximal::Hold;
-  const double exact = exact_angle();
-  const auto error = [&](double h, Hold hold) { return std::abs(angle_by_steps(h, hold) - exact); };
+  for (const JointDynamics& friction :
+       {JointDynamics{}, JointDynamics{.damping = 0.2}, JointDynamics{.damping = 0.1, .quadratic = 0.2}}) {
+    const double exact = exact_angle(friction);
+    const auto error = [&](double h, Hold hold) { return std::abs(angle_by_steps(h, hold, friction) - exact); };
+    for (const Hold hold : {Hold::end, Hold::start}) {
+      SCOPED_TRACE(testing::Message() << friction.damping << ' ' << friction.quadratic << ' ' << int(hold));
+      EXPECT_GT(error(0.00125, hold) / error(0.000625, hold), 3.2);
+      EXPECT_GT(error(0.000625, hold) / error(0.0003125, hold), 3.2);
+    }
+  }
+}
+
+/// A hinge that is damped and nothing else: its rate falls, next to e^(−h d/J) where that is little in a step, and
+/// never turns round.
+TEST(RegularizedStep, DampingTakesRatesAwayAndNeverTurnsThemRound) {
+  using maximal::Hold;
   for (const Hold hold : {Hold::end, Hold::start}) {
-    EXPECT_GT(error(0.00125, hold) / error(0.000625, hold), 3.2);
-    EXPECT_GT(error(0.000625, hold) / error(0.0003125, hold), 3.2);
+    double last = 1;
+    for (double z = 1e-3; z < 1e6; z *= 2) {
+      Robot robot = pendulum(JointDynamics{.damping = z * 0.35 / 0.01});
+      robot.gravity.setZero();
+      const auto mechanism = *Mechanism::make(robot);
+      RegularizedStep step(mechanism, {.compliance = 1e-10, .angular_compliance = 1e-10, .hold = hold});
+      const StepInput input(*mechanism, 0.01);
+      double q[7] = {1, 0, 0, 0, 0.5, 0, 0}, v[6] = {0, 0, 1e-3, 0, 5e-4, 0}, after[6];
+      Grip grip = Grip::none;
+      ASSERT_TRUE(step.advance(q, v, input, &grip, after));
+      const double left = after[2] / v[2];
+      EXPECT_GE(left, -1e-6) << z;  // constraints give way
+      EXPECT_LT(left, last + 1e-6) << z;
+      if (z < 0.5) EXPECT_NEAR(left, std::exp(-z), 0.1 * z * z * z + 1e-6) << z;
+      last = left;
+    }
+    EXPECT_LT(last, 1e-6);
+  }
+}
+
+/// What a joint's damping is strong against is the inertia behind all joints, not that of a light link next to it.
+TEST(RegularizedStep, ALightLinkBetweenDoesNotMakeDampingStrong) {
+  Robot robot = pendulum(JointDynamics{.damping = 0.2});
+  Link cross;
+  cross.name = "cross";
+  cross.has_inertia = true;
+  cross.inertia = {1e-6, Vector3d::Zero(), 1e-9 * Matrix3d::Identity()};
+  robot.links.push_back(cross);
+  Joint lift = robot.joints[0];
+  lift.name = "lift";
+  lift.parent = LinkIndex(1);
+  lift.axis = Vector3d::UnitY();
+  robot.joints[0].child = LinkIndex(1);
+  robot.joints.push_back(lift);
+  const auto mechanism = *Mechanism::make(robot);
+  RegularizedStep step(mechanism, {});
+  Eigen::VectorXd q(mechanism->stored()), v = Eigen::VectorXd::Zero(mechanism->tangent()), after = v;
+  maximal::poses_of(*mechanism, mechanism->numbers(), mechanism->tree().start_position().data(), q.data());
+  std::vector<Grip> grip(2, Grip::none);
+  ASSERT_TRUE(step.advance(q.data(), v.data(), StepInput(*mechanism, 0.01), grip.data(), after.data()));
+  EXPECT_NEAR(step.freedom(0).mobility, 1 / 0.35, 1e-3);
+  EXPECT_NEAR(step.freedom(1).mobility, 1 / 0.35, 1e-3);
+}
+
+/// A weight on a spring with a damper, drawn out: as it goes in truth, to second order; with a damper of whatever
+/// strength it comes nearer to rest.
+TEST(RegularizedStep, DampersOfSpringsAreOfSecondOrderAndStable) {
+  const auto slide = [](double damping) {
+    Robot robot = pendulum(0);
+    robot.gravity.setZero();
+    robot.joints[0].type = JointType::prismatic;
+    robot.joints[0].axis = Vector3d::UnitX();
+    robot.springs.push_back(
+        {"s", {LinkIndex(), Vector3d(-2, 0, 0)}, {LinkIndex(0), Vector3d::Zero()}, 4, 1, damping});
+    return *Mechanism::make(robot);
+  };
+  const auto end = [&](double damping, double h, double time) {
+    const auto mechanism = slide(damping);
+    RegularizedStep step(mechanism, {});
+    const StepInput input(*mechanism, h);
+    double q[7], v[6] = {}, after[6];
+    maximal::poses_of(*mechanism, mechanism->numbers(), mechanism->tree().start_position().data(), q);
+    Grip grip = Grip::none;
+    for (int k = 0; k < std::lround(time / h); ++k) {
+      EXPECT_TRUE(step.advance(q, v, input, &grip, after));
+      for (int i = 0; i < 6; ++i) v[i] = k == 0 ? 0.5 * (v[i] + after[i]) : after[i];
+      const Eigen::VectorXd move = h * Eigen::Map<const Eigen::VectorXd>(v, 6);
+      maximal::retract(1, q, move.data(), q);
+    }
+    return q[4] - 0.5 + 1;  // of 1 at first
+  };
+  const double exact = std::exp(-0.5) * (std::cos(std::sqrt(3.75)) + 0.5 / std::sqrt(3.75) * std::sin(std::sqrt(3.75)));
+  const auto error = [&](double h) { return std::abs(end(1, h, 1) - exact); };
+  EXPECT_NEAR(error(0.02) / error(0.01), 4, 0.4);
+  EXPECT_NEAR(error(0.01) / error(0.005), 4, 0.4);
+  for (const double damping : {10.0, 1e3, 1e5, 1e8}) {
+    const double left = end(damping, 0.01, 10);
+    EXPECT_GT(left, 0) << damping;
+    EXPECT_LE(left, 1) << damping;
+    EXPECT_NEAR(left, std::exp(-40 / damping), 0.02) << damping;
   }
 }
 

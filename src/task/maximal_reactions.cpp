@@ -55,6 +55,7 @@ const Eigen::VectorXd& MaximalReactions::find(const step::RegularizedStep& step,
       found.freedom[k].control = input.control[f];
       found.freedom[k].reference = input.reference[f];
       found.freedom[k].held = step.friction()[f];
+      found.freedom[k].mobility = step.freedom(f).mobility;
       if (drive_of_[f] >= 0) found.freedom[k].driven = step.impulses()[m.rows() + freedoms + drive_of_[f]];
       angular[k] = m.freedoms()[f].angular;
       std::copy_n(numbers.data() + m.freedoms()[f].numbers, FreedomNumbers::count,

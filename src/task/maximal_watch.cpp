@@ -39,7 +39,7 @@ MaximalWatch::MaximalWatch(const maximal::Mechanism& mechanism) : mechanism_(mec
 
 /// Of all that is neither inertia nor weight nor an elastic spring, at the velocity in the middle of the step:
 ///
-///     Σ [h (K u + τ) − h (d + c |ω|) ω⁺ + dry friction + drive] (ω + ω⁺)/2 + loads and dampers
+///     Σ [h (K u + τ) − damping − h c |ω| ω⁺ + dry friction + drive] (ω + ω⁺)/2 + loads and dampers
 double MaximalWatch::step_work(const double* q, const double* before, const double* after,
                                const step::RegularizedStep& step, const step::StepInput& input) const {
   const Eigen::VectorXd& numbers = mechanism_.numbers();
@@ -57,7 +57,8 @@ double MaximalWatch::step_work(const double* q, const double* before, const doub
     }
     const double rate = step.rate()[f];
     double impulse = h * (n[FreedomNumbers::gain] * input.control[f] + input.torque[f]) + step.friction()[f];
-    impulse -= h * (n[FreedomNumbers::damping] + n[FreedomNumbers::quadratic] * std::abs(rate)) * faster;
+    const maximal::Damping<double> damping(n[FreedomNumbers::damping], step.freedom(static_cast<int>(f)).mobility, h);
+    impulse -= damping.before * rate + (damping.after + h * n[FreedomNumbers::quadratic] * std::abs(rate)) * faster;
     if (drive_row_[f] >= 0) impulse += step.impulses()[drive_row_[f]];
     work += impulse * 0.5 * (rate + faster);
   }
@@ -66,7 +67,8 @@ double MaximalWatch::step_work(const double* q, const double* before, const doub
     const PlaceMotion at(mechanism_, load.body, numbers.data() + load.numbers, q, middle_.data());
     work += h * (input.force[i].dot(at.speed) + input.moment[i].dot(at.omega));
   }
-  for (const maximal::Spring& spring : mechanism_.springs()) {
+  for (std::size_t i = 0; i < mechanism_.springs().size(); ++i) {
+    const maximal::Spring& spring = mechanism_.springs()[i];
     const double* n = numbers.data() + spring.numbers;
     if (n[SpringNumbers::damping] == 0) continue;
     const auto rate = [&](const double* v) {
@@ -76,7 +78,8 @@ double MaximalWatch::step_work(const double* q, const double* before, const doub
       const double length = line.norm();
       return length > 0 ? line.dot(b.speed - a.speed) / length : 0.0;
     };
-    work -= h * n[SpringNumbers::damping] * rate(before) * rate(middle_.data());
+    const maximal::Damping<double> damping(n[SpringNumbers::damping], step.spring_mobility(static_cast<int>(i)), h);
+    work -= (damping.before * rate(before) + damping.after * rate(after)) * rate(middle_.data());
   }
   return work;
 }

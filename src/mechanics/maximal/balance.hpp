@@ -67,6 +67,7 @@ struct FreedomStep {
   double held = 0;                 ///< impulse of dry friction that holds it
   double driven = 0;               ///< impulse of its drive
   double target = 0;               ///< of its drive: position at the end of the step
+  double mobility = 0;             ///< rate by a unit impulse, about: fixed for a machine, see Damping
   Grip grip = Grip::none;
 };
 
@@ -78,23 +79,48 @@ T continued(T position, bool angular, double reference) {
   return position;
 }
 
+/// Viscous damping over a step, by rates before (ω) and after (ω⁺), which are those of half a step before and after
+/// the time at which forces act (ours):
+///
+///     impulse −h d ((1 − θ) ω + θ ω⁺),     θ = 1 − 1/√(4 + z²),     z = h d m
+///
+/// m: the mobility of what is damped, the rate that a unit impulse gives it. Little damping is that by the rate in the
+/// middle, θ = ½ + z²/16 + …: of second order. Strong damping is that by the rate after: θ → 1. The rate before counts
+/// h d (1 − θ) < 1/m: it does not turn a motion round, so that nothing rings; and with θ ≥ ½ no energy is made,
+///
+///     −h d ((1 − θ) ω + θ ω⁺) (ω + ω⁺)/2 = −h d ((ω + ω⁺)/2)² − h d (θ − ½) (ω⁺² − ω²)/2
+template <class T>
+struct Damping {
+  T before, after;  ///< h d (1 − θ), h d θ
+
+  Damping(const T& d, double mobility, double h) {
+    using std::sqrt;
+    const T z = (h * mobility) * d;
+    before = h * d / sqrt(4.0 + z * z);
+    after = h * d - before;
+  }
+};
+
 /// The impulse along a freedom, by its rates before (ω) and after (ω⁺) the step.
 ///
-///     μ = a ω + h (K u + τ − k (q − q₀)) − D ω⁺ ∓ h τ_dry(ω),     D = a + h (d + c |ω|)
+///     μ = (a − D) ω − (a + D⁺ + h c |ω|) ω⁺ + h (K u + τ − k (q − q₀)) ∓ h τ_dry(ω)         D, D⁺: Damping
 ///     τ_dry = μ₀ + μ_s exp(−(ω/ω_s)²) + μ_F |F|                  (Stribeck: 002, eq. 2.23, by the speed before)
+///
+/// ω ω⁺ is the square of the rate in the middle, but for a quarter of its change's: of second order, too.
 template <class T>
 struct FreedomImpulse {
   T given;  ///< what does not depend on ω⁺
-  T drag;   ///< D
+  T drag;   ///< what −ω⁺ counts
   T dry;    ///< h τ_dry: the largest impulse of dry friction
 
   FreedomImpulse(const T* n, T position, const T& rate, bool angular, const FreedomStep& step, double h) {
     using std::abs, std::exp;
     using N = FreedomNumbers;
     position = continued(position, angular, step.reference);
-    given = n[N::armature] * rate + h * (n[N::gain] * step.control + T(step.torque));
+    const Damping<T> damping(n[N::damping], step.mobility, h);
+    given = (n[N::armature] - damping.before) * rate + h * (n[N::gain] * step.control + T(step.torque));
     given -= h * n[N::stiffness] * (position - n[N::rest]);
-    drag = n[N::armature] + h * (n[N::damping] + n[N::quadratic] * abs(rate));
+    drag = n[N::armature] + damping.after + h * n[N::quadratic] * abs(rate);
     const T fast = rate / n[N::stribeck_speed];
     dry = h * (n[N::friction] + n[N::stribeck] * exp(-fast * fast) + n[N::load_friction] * T(step.load));
   }
@@ -244,26 +270,47 @@ void load_balance(const Pose<T>& pose, const Vector3<T>& arm, const Eigen::Vecto
   for (int k = 0; k < 3; ++k) impulse[k] += turn[k];
 }
 
-/// Impulses h F of a spring on its bodies (12 numbers, added to), by the state before the step.
-///
-///     F = (k (l − l₀) + c l̇) along the line
+/// The ends of a spring, from the centres of mass of its bodies, and its line, in the world's axes.
 template <class T>
+struct SpringLine {
+  Vector3<T> arm_a, arm_b, along;
+  T length;
+
+  SpringLine(const Pose<T>& a, const Pose<T>& b, const T* com_a, const T* com_b, const T* n) {
+    using std::sqrt;
+    using Map = Eigen::Map<const Vector3<T>>;
+    arm_a = a.R * (Map(n + SpringNumbers::a) - Map(com_a));
+    arm_b = b.R * (Map(n + SpringNumbers::b) - Map(com_b));
+    const Vector3<T> line = b.p + arm_b - a.p - arm_a;
+    length = sqrt(line.squaredNorm() + T(1e-24));
+    along = line / length;
+  }
+
+  /// Impulses of a force along the line, which pulls (12 numbers, added to): its row times that force.
+  void pull(const Pose<T>& a, const Pose<T>& b, const T& force, T* impulse) const {
+    const Vector3<T> on_a = force * along;
+    push<T>(a, arm_a, on_a, impulse);
+    push<T>(b, arm_b, -on_a, impulse + 6);
+  }
+};
+
+/// Impulses of a spring on its bodies (12 numbers, added to), by velocities before the step and after it.
+///
+///     h k (l − l₀) + D l̇ + D⁺ l̇⁺ along the line            D, D⁺: Damping
+template <class T, class V>
 void spring_balance(const Pose<T>& a, const Pose<T>& b, const T* com_a, const T* com_b, const T* n, const T* before,
-                    double h, T* impulse) {
-  using std::sqrt;
+                    const V* after, double mobility, double h, T* impulse) {
   using N = SpringNumbers;
-  using Map = Eigen::Map<const Vector3<T>>;
-  const Vector3<T> arm_a = a.R * (Map(n + N::a) - Map(com_a)), arm_b = b.R * (Map(n + N::b) - Map(com_b));
-  const auto velocity = [](const Pose<T>& pose, const Vector3<T>& arm, const T* v) {
-    return Vector3<T>(Map(v + 3) + (pose.R * Map(v)).cross(arm));
-  };
-  const Vector3<T> line = b.p + arm_b - a.p - arm_a;
-  const T length = sqrt(line.squaredNorm() + T(1e-24));
-  const Vector3<T> along = line / length;
-  const T rate = along.dot(velocity(b, arm_b, before + 6) - velocity(a, arm_a, before));
-  const Vector3<T> force = (h * (n[N::stiffness] * (length - n[N::rest]) + n[N::damping] * rate)) * along;
-  push<T>(a, arm_a, force, impulse);
-  push<T>(b, arm_b, -force, impulse + 6);
+  const SpringLine<T> line(a, b, com_a, com_b, n);
+  T row[12];
+  for (T& x : row) x = T(0.0);
+  line.pull(a, b, T(-1.0), row);
+  T rate(0.0), rate_after(0.0);
+  for (int k = 0; k < 12; ++k) rate += row[k] * before[k], rate_after += row[k] * T(after[k]);
+  const Damping<T> damping(n[N::damping], mobility, h);
+  line.pull(a, b,
+            h * n[N::stiffness] * (line.length - n[N::rest]) + damping.before * rate + damping.after * rate_after,
+            impulse);
 }
 
 }  // namespace kinegraph::maximal

@@ -96,7 +96,7 @@ JointStep random_step(RandomMechanism& r, const Vector& after) {
     FreedomStep& freedom = step.freedom[f];
     freedom.torque = r.number(), freedom.control = r.number(), freedom.load = 1 + r.number();
     freedom.held = r.number(), freedom.driven = r.number(), freedom.target = r.number();
-    freedom.reference = 0.5 * r.number(), freedom.grip = grips[f];
+    freedom.reference = 0.5 * r.number(), freedom.grip = grips[f], freedom.mobility = 50;
   }
   return step;
 }
@@ -155,7 +155,7 @@ TEST(Balance, OfASpringByPosesVelocitiesAndNumbers) {
   pair.a = 0, pair.b = 1;
   Vector numbers(9);
   numbers << r.vector(), r.vector(), 40, 0.3, 2;
-  const Vector before = s.v.head<12>();
+  const Vector before = s.v.head<12>(), after = Vector(Vector::NullaryExpr(12, [&] { return r.number(); }));
   using D = Dual<33>;
   const auto impulse = [&]<class T>(T, const Vector& q, const Vector& v, const Vector& n) {
     std::vector<T> speed(12), own(9), com_a(3), com_b(3), out(12, T(0.0));
@@ -170,7 +170,7 @@ TEST(Balance, OfASpringByPosesVelocitiesAndNumbers) {
       for (int k = 0; k < 9; ++k) own[k].v[24 + k] = 1;
     }
     spring_balance<T>(pose<T>(q.data(), 0, 0), pose<T>(q.data(), 1, 6), com_a.data(), com_b.data(), own.data(),
-                      speed.data(), 0.01, out.data());
+                      speed.data(), after.data(), 100, 0.01, out.data());
     return out;
   };
   const auto found = impulse(D(0.0), s.q, before, numbers);

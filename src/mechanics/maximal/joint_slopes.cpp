@@ -12,21 +12,23 @@ FreedomSlopes::FreedomSlopes(const double* n, double position, double rate, doub
   using N = FreedomNumbers;
   const double sign = step.grip == Grip::forward ? -h : step.grip == Grip::backward ? h : 0.0;
   const double stretch = continued(position, angular, step.reference) - n[N::rest];
-  const double speed = std::abs(rate), drag = n[N::armature] + h * (n[N::damping] + n[N::quadratic] * speed);
+  const Damping<double> damping(n[N::damping], step.mobility, h);
+  const double speed = std::abs(rate), drag = n[N::armature] + damping.after + h * n[N::quadratic] * speed;
   const double fast = rate / n[N::stribeck_speed], share = sign == 0 ? 0.0 : std::exp(-fast * fast);
   const double dry = n[N::friction] + n[N::stribeck] * share + n[N::load_friction] * step.load;
-  impulse = n[N::armature] * rate + h * (n[N::gain] * step.control + step.torque - n[N::stiffness] * stretch) -
+  const double early = n[N::armature] - damping.before;
+  impulse = early * rate + h * (n[N::gain] * step.control + step.torque - n[N::stiffness] * stretch) -
             drag * rate_after + step.held + step.driven + sign * dry;
   const double by_fast = -2 * sign * n[N::stribeck] * share * fast;
   by_position = -h * n[N::stiffness];
-  by_rate =
-      n[N::armature] - h * n[N::quadratic] * std::copysign(1.0, rate) * rate_after + by_fast / n[N::stribeck_speed];
+  by_rate = early - h * n[N::quadratic] * std::copysign(1.0, rate) * rate_after + by_fast / n[N::stribeck_speed];
   by_rate_after = -drag;
   by_number[N::armature] = rate - rate_after;
   by_number[N::gain] = h * step.control;
   by_number[N::stiffness] = -h * stretch;
   by_number[N::rest] = h * n[N::stiffness];
-  by_number[N::damping] = -h * rate_after;
+  const Damping<Dual<1>> by_damping(Dual<1>(n[N::damping], 0), step.mobility, h);
+  by_number[N::damping] = -by_damping.before.v[0] * rate - by_damping.after.v[0] * rate_after;
   by_number[N::quadratic] = -h * speed * rate_after;
   by_number[N::friction] = sign;
   by_number[N::stribeck] = sign * share;

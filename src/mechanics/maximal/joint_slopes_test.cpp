@@ -247,6 +247,7 @@ TEST(FreedomSlopes, AreThoseOfTheImpulse) {
     FreedomStep step;
     step.torque = random.number(), step.control = random.number(), step.load = 2, step.held = 0.1, step.driven = 0.2;
     step.reference = 20, step.grip = trial % 4 == 3 ? Grip::none : kGrips[trial % 4];
+    step.mobility = trial < 10 ? 1 : 100;
     const T expected = FreedomImpulse<T>(dual, dual[10], dual[11], true, step, 0.02).at(dual[12], step);
     const FreedomSlopes found(x, x[10], x[11], x[12], true, step, 0.02);
     EXPECT_NEAR(found.impulse, expected.a, 1e-13);
