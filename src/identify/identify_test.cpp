@@ -119,6 +119,19 @@ TEST(Identify, ABoundHolds) {
   EXPECT_NEAR(search.value("rod.ixx"), 0.005, 1e-5);
 }
 
+/// The start is free: trust in the model, which a short recording does not contradict, makes it no better known.
+TEST(Identify, TrustInTheModelDoesNotHoldTheStart) {
+  SyntheticOptions options;
+  options.duration = 0.5;
+  const Synthetic made = record(rod_in_space(0.0039), options);
+  const auto information = [&](double kappa) {
+    return Search(rod_in_space(0.0039), kMoment, {made}, {1e-8, 1e-8, 0.02}, kappa).report.information(0, 0);
+  };
+  const double usual = information(1e10);
+  EXPECT_NEAR(information(1e14), usual, 0.05 * usual);
+  EXPECT_NEAR(information(1e16), usual, 0.05 * usual);
+}
+
 TEST(Identify, APriorHolds) {
   const Synthetic made = record(rod_in_space(0.0039), {});
   std::vector<FreeParameter> free = {{.name = "rod.ixx", .prior = 1e-9}};
@@ -141,7 +154,6 @@ TEST(Identify, StopsWhenAsked) {
   EXPECT_EQ(done.failure().kind, Failure::Kind::interrupted);
 }
 
-/// Random readings, of which no machine is the source.
 /// Rows are kept for others if that is asked for, and if those of all recordings together are not too many. That they are
 /// there is seen by a problem of softer joints, which takes the impulses of the stiff ones.
 TEST(Identify, RowsAreKeptForOthersWithinABudgetOfAllRecordings) {
@@ -186,6 +198,7 @@ TEST(Identify, RowsAreKeptForOthersWithinABudgetOfAllRecordings) {
   EXPECT_EQ(lends(options), 0) << "each alone would not be too many";
 }
 
+/// Random readings, of which no machine is the source.
 TEST(Identify, NoDataMakesAnImpossibleSolid) {
   const Model model = rod_in_space(0.0039);
   SyntheticOptions short_run;

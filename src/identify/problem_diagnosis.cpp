@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kinegraph/base/random.hpp"
@@ -28,16 +29,16 @@ void Problem::Implementation::visit_readings(const std::vector<double>& poses, c
 }
 
 /// tr(J H⁻¹ Jᵀ) = E zᵀ J H⁻¹ Jᵀ z for z of independent ±1, with a standard deviation below √(2 γ) of each z. The same
-/// ones every time.
+/// ones every time; more of them where a recording is so short that little is taken up.
 Eigen::VectorXd Problem::absorbed(const MachinePoint& machine, const std::vector<double>& poses,
                                   const linear::Arrowhead& arrow) {
-  constexpr int kProbes = 4;
+  constexpr int kLeastProbes = 4, kMostProbes = 64, kEnough = 2000;  // knots, of all probes
   constexpr unsigned long kSeed = 3326;
   Implementation& all = *implementation_;
   all.set_machine(machine, true);
-  const int n = all.n;
-  linear::Arrowhead::RowMajor x = linear::Arrowhead::RowMajor::Zero(static_cast<Eigen::Index>(n) * knots(), kProbes);
-  Eigen::Matrix<double, 1, kProbes> signs;
+  const int n = all.n, probes = std::clamp(kEnough / knots(), kLeastProbes, kMostProbes);
+  linear::Arrowhead::RowMajor x = linear::Arrowhead::RowMajor::Zero(static_cast<Eigen::Index>(n) * knots(), probes);
+  Eigen::RowVectorXd signs(probes);
   Random random(kSeed), again(kSeed);
   const auto draw = [&](Random& from) {
     for (double& sign : signs) sign = from.uniform() < 0.5 ? -1 : 1;
@@ -54,7 +55,7 @@ Eigen::VectorXd Problem::absorbed(const MachinePoint& machine, const std::vector
   all.visit_readings(poses, [&](int k, int channel, const double* row) {
     draw(again);
     for (int i = 0; i < 3 * n; ++i) {
-      if (row[i] != 0) out[channel] += row[i] * x.row(static_cast<Eigen::Index>(k) * n + i).dot(signs) / kProbes;
+      if (row[i] != 0) out[channel] += row[i] * x.row(static_cast<Eigen::Index>(k) * n + i).dot(signs) / probes;
     }
   });
   return out;

@@ -10,7 +10,7 @@ namespace {
 using maximal::Joint;
 
 constexpr double kRedundant = 1e-10;  // of the trace of G Gᵀ: rows that say the same (planar loops) share the load
-constexpr double kPull = 1e-5;        // of the weight of an impulse
+constexpr double kFar = 10;           // rad and lengths: how far the start may be from where it was first
 
 }  // namespace
 
@@ -86,7 +86,7 @@ void StartRows::add_block(const Eigen::VectorXd& value, double share, RowBlock* 
 
 double StartRows::add(const double* poses, const KnotPair& first, RowBlock* rows) {
   const int p = static_cast<int>(machine_->directions.cols());
-  double cost = pull(poses, first.h(), rows);
+  double cost = pull(poses, rows);
   if (m_ == 0) return cost;
   G_.setZero(), speed_by_q_.setZero();
   g_by_x_.setZero(m_, p), speed_by_x_.setZero(m_, p);
@@ -126,22 +126,23 @@ double StartRows::add(const double* poses, const KnotPair& first, RowBlock* rows
   return cost;
 }
 
-double StartRows::pull(const double* poses, double h, RowBlock* rows) {
+/// It tells next to nothing, whatever κ is: with √κ in its weight it would hold the start where the model is trusted.
+double StartRows::pull(const double* poses, RowBlock* rows) {
   const int stored = mechanism_->stored();
   if (reference_.empty()) reference_.assign(poses, poses + 2 * stored);
+  const double turning = 1 / kFar, moving = turning / weight_.length();
   std::vector<double> away(n_);
   double cost = 0;
   for (int knot = 0; knot < 2; ++knot) {
     maximal::local(n_ / 6, reference_.data() + knot * stored, poses + knot * stored, away.data());
-    for (int i = 0; i < n_; ++i) cost += std::pow(kPull * weight_.diagonal(i) / h * away[i], 2);
+    for (int i = 0; i < n_; ++i) cost += std::pow((i % 6 < 3 ? turning : moving) * away[i], 2);
     for (int b = 0; rows && b < n_ / 6; ++b) {
       const Eigen::Matrix3d turn = SO3::right_jacobian_inverse({away[6 * b], away[6 * b + 1], away[6 * b + 2]});
       for (int k = 0; k < 6; ++k) {
-        const double w = kPull * weight_.diagonal(6 * b + k) / h;
-        rows->add(w * away[6 * b + k]);
+        rows->add((k < 3 ? turning : moving) * away[6 * b + k]);
         double* out = rows->states(rows->count() - 1) + knot * n_ + 6 * b;
-        if (k >= 3) out[k] = w;
-        for (int c = 0; k < 3 && c < 3; ++c) out[c] = w * turn(k, c);
+        if (k >= 3) out[k] = moving;
+        for (int c = 0; k < 3 && c < 3; ++c) out[c] = turning * turn(k, c);
       }
     }
   }

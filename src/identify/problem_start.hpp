@@ -14,7 +14,7 @@ namespace kinegraph::identify {
 ///
 ///     √κ (M/h) Gᵀ(G Gᵀ)⁻¹ g(q₀)      √κ M Gᵀ(G Gᵀ)⁻¹ G v₀      (002, eqs. 3.16, 3.17, as corrected)
 ///
-/// and a very weak pull of both knots toward where they were first, for directions that no reading sees.
+/// and a very weak pull of both knots toward where they were first, for directions that no reading sees, whatever κ is.
 class StartRows {
  public:
   StartRows(std::shared_ptr<const maximal::Mechanism> mechanism, const ImpulseWeight& weight);
@@ -26,7 +26,7 @@ class StartRows {
  private:
   void see_joint(int joint, const double* q, const double* v, bool slopes);
   void add_block(const Eigen::VectorXd& value, double share, RowBlock* rows);
-  double pull(const double* poses, double h, RowBlock* rows);
+  double pull(const double* poses, RowBlock* rows);
 
   std::shared_ptr<const maximal::Mechanism> mechanism_;
   const ImpulseWeight& weight_;

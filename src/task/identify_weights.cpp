@@ -39,8 +39,12 @@ identify::Weights reestimated(const Fit& fit, const identify::Weights& weights, 
   }
   if (weights.hard) return found;
   const double starts = 2.0 * freedoms * static_cast<double>(fit.problems.size());
-  const double cost = fit.impulse_cost();
-  if (cost > 0) found.kappa = std::max(taken - starts, 1.0) / cost;
+  const double cost = fit.impulse_cost(), errors = taken - starts;
+  const double likely = cost > 0 ? std::max(errors, 1.0) / cost : weights.kappa;
+  // Where the model misses nothing, as far as short recordings can tell, the likelihood is flat, and κ would grow
+  // without end: so far that it holds what it knows nothing of. γ is known to √(starts/2), by its probes.
+  const double flat = 1 + 2 * std::sqrt(starts / 2);
+  if (errors > flat || likely < weights.kappa) found.kappa = likely;
   return found;
 }
 

@@ -47,6 +47,28 @@ TEST(IdentifyWeights, DeviationsAreThoseOfManyRecordings) {
   }
 }
 
+/// A short recording tells little, and how little: its likelihood is flat, and neither κ nor the start may take the
+/// place of readings.
+TEST(IdentifyWeights, ShortRecordingsTellHowLittleTheyTell) {
+  constexpr int kTrials = 20;
+  const std::map<std::string, double> truths = {{"A.viscous", 0.01}, {"rod.I0", 0.025}};
+  for (const double time : {0.3, 0.6}) {
+    int within = 0, all = 0;
+    for (unsigned seed = 1; seed <= kTrials; ++seed) {
+      const Trajectory log = record(with({{"A.viscous", 0.01}}), time, 1e-3, nothing, seed);
+      const Model guess = with({{"rod.I0", 0.03}, {"A.viscous", 0.005}});
+      const auto result = identify(guess, {log}, {}, options_of({"A.viscous", "rod.I0"}));
+      ASSERT_TRUE(result) << result.failure().to_string();
+      EXPECT_LT(result->summary.kappa, 1e4) << seed;
+      for (const IdentifySummary::Quantity& q : result->summary.quantities) {
+        if (q.identifiable) ++all, within += std::abs(q.value - truths.at(q.name)) < 2 * q.sandwich;
+      }
+    }
+    EXPECT_GE(all, 2 * kTrials);
+    EXPECT_GE(within, 0.9 * all) << time;
+  }
+}
+
 /// The noise of readings is found, whatever was assumed of it, and so is the answer.
 TEST(IdentifyWeights, NoiseIsFound) {
   const Trajectory log = record(with({{"A.viscous", 0.01}}), 6, 3e-3, pushes);
