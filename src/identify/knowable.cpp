@@ -265,7 +265,7 @@ void Analysis::describe(UnknownGroup& group, const SparseBasis& basis, const std
   for (std::size_t i = 0; i < group.known.size(); ++i) {
     const KnownCombination& known = group.known[i];
     group.text += (i == 0 ? "" : "; ") + known.text + " = " +
-                  with_deviation(known.value, known.sandwich ? *known.sandwich : known.deviation);
+                  with_deviation(known.value, told_deviation(known.deviation, known.sandwich));
   }
 }
 
@@ -276,7 +276,7 @@ void Analysis::describe_quantities() {
     const auto at = static_cast<Eigen::Index>(i);
     each.deviation = std::sqrt(std::max(covariance_(at, at), 0.0));
     if (sandwich_.size()) each.sandwich = std::sqrt(std::max(sandwich_(at, at), 0.0));
-    const double deviation = std::max(*each.deviation, each.sandwich.value_or(0));
+    const double deviation = told_deviation(*each.deviation, each.sandwich);
     const double size = evidence_.sizes.size() ? evidence_.sizes[at] : 0;
     each.weak = deviation > options_.weak * std::max(std::abs(each.value), size);
     if (each.weak) each.remark = "weakly known";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ struct KnowableOptions {
   double correlated = 0.95;  ///< |ρ| of pairs that are listed
   double least_part = 1e-4;  ///< of an unseen direction (in units of the scales) that is named
 };
+
+/// What is told of how far a number may be off: few blocks of time tell too little, so that no sandwich makes it less
+/// than the linearised deviation.
+inline double told_deviation(double linearised, const std::optional<double>& sandwich) {
+  return std::max(linearised, sandwich.value_or(linearised));
+}
 
 struct KnownQuantity {
   std::string name;

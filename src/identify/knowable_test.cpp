@@ -55,6 +55,21 @@ TEST(Knowable, DeviationsAndCorrelationsOfWhatIsSeen) {
   EXPECT_TRUE(found.correlated.empty());
 }
 
+/// Scores of few blocks of time may cancel: that makes no combination known better than readings can tell.
+TEST(Knowable, WhatIsToldOfCombinationsIsNoLessThanLinearised) {
+  MatrixXd sum(1, 2);
+  sum << 1, 1;
+  Evidence given = evidence(sum, numbers({2, 3}), 0.01);
+  const std::string white = what_is_knowable(given).unknown.at(0).text;
+  given.scatter *= 1e-8;
+  const Knowable found = what_is_knowable(given);
+  EXPECT_LT(*found.unknown.at(0).known.at(0).sandwich, 1e-3 * found.unknown[0].known[0].deviation);
+  EXPECT_EQ(found.unknown[0].text, white);
+  EXPECT_EQ(told_deviation(0.1, 0.01), 0.1);
+  EXPECT_EQ(told_deviation(0.1, 0.2), 0.2);
+  EXPECT_EQ(told_deviation(0.1, {}), 0.1);
+}
+
 /// What is wrong whatever the noise counts beside it, also in combinations, where it may cancel.
 TEST(Knowable, ABiasCounts) {
   Evidence given = evidence(MatrixXd::Identity(2, 2), numbers({2, -3}), 0.01);

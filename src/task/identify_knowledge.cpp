@@ -78,7 +78,7 @@ void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySum
     out.start = start[i].value;
     out.value = out.at_step = out.at_half_step = now[i].value;
     out.sd = told.deviation.value_or(kNan);
-    out.sandwich = std::max(out.sd, told.sandwich.value_or(out.sd));  // few blocks of time tell too little
+    out.sandwich = identify::told_deviation(out.sd, told.sandwich);
     out.identifiable = told.identifiable;
     out.remark = told.remark;
     out.step_bias = told.bias;
@@ -146,7 +146,7 @@ void add_combinations(const identify::Knowable& known, IdentifySummary& summary)
       for (std::size_t i = 0; i < c.quantities.size(); ++i) {
         size = std::max(size, std::abs(c.coefficients[i] * known.quantities[c.quantities[i]].value));
       }
-      summary.known.push_back({c.text, c.value, c.sandwich.value_or(c.deviation), size});
+      summary.known.push_back({c.text, c.value, identify::told_deviation(c.deviation, c.sandwich), size});
     }
   }
 }
