@@ -11,7 +11,6 @@ namespace {
 
 using maximal::BodyNumbers;
 
-constexpr double kShare = 0.01;         // c
 constexpr double kOtherwise = 0.15;     // s
 constexpr double kOtherKappa = 100;     // nothing moves
 constexpr double kLeastImpulse = 1e-9;  // of the largest: links without mass
@@ -121,7 +120,7 @@ double natural_kappa(const maximal::Mechanism& mechanism, const std::vector<Run>
   const double T2 = g > 0 ? natural_length(mechanism) / g : kOtherwise * kOtherwise;
   const double still = unit_impulse(mechanism, length) * noise * noise / T2;
   const double moving = sum / static_cast<double>(std::max(steps, 1L));
-  const double kappa = noise * noise / (kShare * kShare * (moving + still));
+  const double kappa = noise * noise / (kNaturalShare * kNaturalShare * (moving + still));
   return std::isfinite(kappa) && kappa > 0 ? kappa : kOtherKappa;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "kinegraph/identify/run.hpp"
@@ -9,6 +10,8 @@ namespace kinegraph::identify {
 /// m: of radii of gyration about axes the geometric mean; without axes of the links themselves. A turning impulse
 /// counts as one at this arm.
 double natural_length(const maximal::Mechanism& mechanism);
+
+inline constexpr double kNaturalShare = 0.01;  ///< c
 
 /// The weight κ of squared impulses against squared readings that suits a machine whatever its mass, its size and how
 /// much it is shaken: its motion may miss the model by a share c of the impulses that it has itself.
@@ -20,5 +23,8 @@ double natural_length(const maximal::Mechanism& mechanism);
 /// `poses`: per run, at knots −1 … K, as a first guess has them. `noise`: σ of readings.
 double natural_kappa(const maximal::Mechanism& mechanism, const std::vector<Run>& runs,
                      const std::vector<std::vector<double>>& poses, double noise, double length);
+
+/// The share of the impulses that the motion has itself which the model misses, where κ was found to be `found`.
+inline double missed_share(double natural, double found) { return kNaturalShare * std::sqrt(natural / found); }
 
 }  // namespace kinegraph::identify

@@ -144,14 +144,18 @@ Failure Identification::misfit_failure() const {
 
 /// What can be known; of a motion that misses the readings nothing.
 std::optional<Failure> Identification::know() {
-  const bool states = options_.fit == "states";
-  if (states && misfit_ && misfit_->failed()) return misfit_failure();
+  if (misfit_ && misfit_->failed()) return misfit_failure();
   if (const auto failure = add_knowledge(*fit_, data_, weights_, options_, bias_, result_.summary)) {
     return misfit_ && misfit_->doubtful() && failure->kind == Failure::Kind::no_answer ? misfit_failure() : *failure;
   }
-  if (states && misfit_ && misfit_->doubtful()) {
+  if (misfit_ && misfit_->doubtful()) {
     result_.summary.warnings.push_back("the motion does not explain all readings: " +
                                        misfit_text(*misfit_, data_, recordings_, *fit_, said_, options_));
+  }
+  if (!weigh_ || !misfit_) return {};
+  const double natural = weights_of(data_.model.sensors, data_.runs, options_).kappa;
+  if (auto text = wrong_motion_text(*misfit_, natural, weights_.kappa, data_, recordings_, *fit_, said_, options_)) {
+    result_.summary.warnings.push_back(*std::move(text));
   }
   return {};
 }

@@ -14,6 +14,8 @@
 namespace kinegraph::task {
 namespace {
 
+const double kRandomTurn = kTurn / std::sqrt(12.0);  // root mean square of any angle, within ± half a turn
+
 /// Root mean square; where outliers are expected, of a normal distribution with the same median.
 double size_of(std::vector<double> residuals, bool outliers) {
   if (residuals.empty()) return 0;
@@ -27,6 +29,21 @@ double size_of(std::vector<double> residuals, bool outliers) {
   const auto middle = residuals.begin() + static_cast<std::ptrdiff_t>(residuals.size() / 2);
   std::nth_element(residuals.begin(), middle, residuals.end());
   return *middle / kMedian;
+}
+
+/// Root mean square of a channel's readings about their mean.
+double spread_of(const std::vector<identify::Run>& runs, const identify::ChannelPlace& place) {
+  double count = 0, mean = 0, squares = 0;
+  for (const identify::Run& run : runs) {
+    for (const identify::Reading& reading : run.readings) {
+      const double y = reading.y[place.row];
+      if (reading.sensor != place.sensor || std::isnan(y)) continue;
+      const double away = y - mean;
+      mean += away / ++count;
+      squares += away * (y - mean);
+    }
+  }
+  return count > 0 ? std::sqrt(squares / count) : 0;
 }
 
 /// When a channel is first off for some readings on end; nothing: it never is.
@@ -53,6 +70,15 @@ bool is_said(const SensorChannel& channel, int sensor, int said, const IdentifyO
   return channel.noise > 0 && (sensor < said || options.noise > 0);
 }
 
+/// Readings of so few noises fit any motion.
+bool is_lost_in_noise(const std::vector<identify::Run>& runs, const std::vector<Sensor>& sensors) {
+  constexpr double kNoise = 10;
+  const std::vector<identify::ChannelPlace> places = identify::channel_places(sensors);
+  return std::all_of(places.begin(), places.end(), [&](const identify::ChannelPlace& place) {
+    return spread_of(runs, place) < kNoise * sensors[place.sensor].channels[place.row].noise;
+  });
+}
+
 /// How far the beginnings of recordings are from any motion, in the noise of the worst channel, with readings in
 /// another unit.
 double ratio_in(const OtherUnit& unit, int only, const FitData& data, const std::vector<Trajectory>& recordings,
@@ -76,6 +102,7 @@ double ratio_in(const OtherUnit& unit, int only, const FitData& data, const std:
   if (!read) return kInfinity;
   std::vector<identify::Run> runs;
   for (const identify::Run& run : read->runs) runs.push_back(beginning_of(run, kEnough));
+  if (is_lost_in_noise(runs, data.model.sensors)) return kInfinity;
   const maximal::Mechanism& mechanism = fit.parameters.mechanism();
   std::vector<std::vector<double>> guess;
   for (const identify::Run& run : runs) {
@@ -97,6 +124,26 @@ double ratio_in(const OtherUnit& unit, int only, const FitData& data, const std:
   return worst ? worst->ratio() : kInfinity;
 }
 
+/// "; readings are in degrees, it seems …": what readings would fit the model far better than those that were read.
+std::string other_readings(const Misfit& misfit, const FitData& data, const std::vector<Trajectory>& recordings,
+                           const Fit& fit, int said, const IdentifyOptions& options) {
+  constexpr double kFarBetter = 5;
+  const auto ratio = [&](const OtherUnit& other, int sensor) {
+    return ratio_in(other, sensor, data, recordings, fit, said, options);
+  };
+  const std::string& unit = misfit.unit;
+  const std::string si = unit.ends_with("/s") ? unit.substr(0, unit.size() - 2) : unit;  // as is_in() has it
+  const double as_read = ratio({si.c_str(), "", 1}, misfit.sensor);       // of the same steps as in other units
+  const double enough = std::min(3.0, as_read / kFarBetter);
+  if (const auto other = likely_unit(data.model.sensors, misfit.sensor, enough, ratio)) {
+    return "; " + other->text(data.model.sensors, "what is left over the noise is");
+  }
+  const double flipped = ratio({si.c_str(), "", -1}, misfit.sensor);
+  if (!(flipped < enough)) return "";
+  return fmt::format("; of the other sign those of {} would fit, it seems (then what is left over the noise is {:.2g})",
+                     quote(misfit.name), flipped);
+}
+
 }  // namespace
 
 std::optional<Misfit> worst_misfit(const Fit& fit, const std::vector<Sensor>& sensors, int said,
@@ -116,7 +163,9 @@ std::optional<Misfit> worst_misfit(const Fit& fit, const std::vector<Sensor>& se
               channel.name,
               channel.unit,
               size_of(std::move(left), options.loss != "none"),
-              channel.noise};
+              channel.noise,
+              channel.circular ? std::min(kRandomTurn, spread_of(fit.runs, places[c])) : spread_of(fit.runs, places[c]),
+              options.fit == "replay"};
     if (!worst || of.ratio() > worst->ratio()) worst = of;
   }
   if (worst) {
@@ -128,17 +177,24 @@ std::optional<Misfit> worst_misfit(const Fit& fit, const std::vector<Sensor>& se
 
 std::string misfit_text(const Misfit& misfit, const FitData& data, const std::vector<Trajectory>& recordings,
                         const Fit& fit, int said, const IdentifyOptions& options) {
-  constexpr double kFarBetter = 5;
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "{} is left {:.3g} {} off as a rule, {:.3g} times the noise that it is said to have, "
       "from t = {} s on",
       quote(misfit.name), misfit.left, misfit.unit, misfit.ratio(), time_text(misfit.since));
-  const auto unit = likely_unit(data.model.sensors, misfit.sensor, std::min(3.0, misfit.ratio() / kFarBetter),
-                                [&](const OtherUnit& other, int sensor) {
-                                  return ratio_in(other, sensor, data, recordings, fit, said, options);
-                                });
-  if (unit) text += "; " + unit->text(data.model.sensors, "what is left over the noise is");
-  return text;
+  return text + other_readings(misfit, data, recordings, fit, said, options);
+}
+
+std::optional<std::string> wrong_motion_text(const Misfit& misfit, double natural, double found, const FitData& data,
+                                             const std::vector<Trajectory>& recordings, const Fit& fit, int said,
+                                             const IdentifyOptions& options) {
+  constexpr double kMost = 0.5;
+  const double missed = identify::missed_share(natural, found);
+  if (!(missed > kMost)) return {};
+  return fmt::format(
+             "the motion is not the model's: it misses {:.0f} % of the impulses that the motion has, as a rule, and "
+             "says little of what is free",
+             100 * missed) +
+         other_readings(misfit, data, recordings, fit, said, options);
 }
 
 Result<std::string> judge_rates(const FitData& data, const IdentifyOptions& options) {

@@ -52,6 +52,49 @@ class Identify(IdentifyCase):
                                    r"readings are in degrees, it seems \(then what is left over the noise is \S+\): "
                                    r"SI units are expected, rad; else try ")
 
+    def test_a_replay_that_fits_nothing_is_no_answer(self):
+        self.converted("milliradians.csv", angle=1000)
+        told = self.run_program("identify", "pendulum.yaml", "--log", "milliradians.csv", "--free", "O.viscous", "--fit", "replay",
+                                "--save", "fitted.set")
+        self.assertEqual((told.status, told.out), (1, ""))
+        self.assertRegex(told.err, r"error: the recordings are not fitted, so that nothing can be told: 'encoder.q' is left \S+ "
+                                   r"rad off as a rule, .*; readings are in milliradians, it seems \(then ")
+        self.assertNotIn("fitted.set", self.files())
+
+    def test_names_readings_of_the_other_sign(self):
+        self.converted("flipped.csv", angle=-1)
+        words = ("identify", "pendulum.yaml", "--log", "flipped.csv", "--free", "O.viscous")
+        flipped = r"; of the other sign those of 'encoder.q' would fit, it seems \(then what is left over the noise is \S+\)"
+        self.assertRegex(self.run_program(*words).err,
+                         r"warning: the motion is not the model's: it misses \d+ % of the impulses that the motion has, as a rule, and says "
+                         r"little of what is free" + flipped)
+        told = self.run_program(*words, "--fit", "replay")
+        self.assertEqual(told.status, 1)
+        self.assertRegex(told.err, r"error: the recordings are not fitted, .*" + flipped + "; else try ")
+
+    START = ("--set", "shoulder.q=-1", "--set", "elbow.q=1.5")
+
+    def two_links(self, sensors=("shoulder",), time=8):
+        """Writes arm.urdf and what these encoders read of its swing."""
+        link = ('<link name="{}"><inertial><origin xyz="{} 0 0"/><mass value="{}"/><inertia ixx="{}" ixy="0" ixz="0" iyy="{}" iyz="0" '
+                'izz="{}"/></inertial></link>')
+        joint = ('<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{}"/><axis xyz="0 1 0"/>'
+                 '<dynamics damping="{}" friction="0"/></joint>')
+        self.write("arm.urdf", '<robot name="arm"><link name="ground"/>' + link.format("upper", 0.2, 1.5, 0.01, 0.025, 0.025) +
+                   link.format("lower", 0.15, 0.7, 0.005, 0.009, 0.009) + joint.format("shoulder", "ground", "upper", "0 0 1", 0.02) +
+                   joint.format("elbow", "upper", "lower", "0.4 0 0", 0.005) + "</robot>")
+        self.write("arm.sensors.yaml", "sensors:\n" + "".join(
+            f"  - {{type: encoder, joint: {name}, noise: 0.001 rad, rate: 200Hz}}\n" for name in sensors))
+        self.good("simulate", "arm.urdf", "--formulation", "maximal", "--sensors", "arm.csv", "--time", str(time), *self.START)
+
+    def test_right_units_are_not_called_wrong(self):
+        self.two_links()
+        told = self.run_program("identify", "arm.urdf", "--log", "arm.csv", "--kappa", "100", *self.START, "--set", "upper.iyy=0.02",
+                                "--set", "lower.iyy=0.012", "--set", "shoulder.viscous=0.01", "--free", "upper.iyy,lower.iyy")
+        self.assertEqual(told.status, 1)
+        self.assertIn("error: the recordings are not fitted, so that nothing can be told: 'shoulder.q' is left ", told.err)
+        self.assertNotIn("it seems", told.err)
+
     def test_refuses_times_in_milliseconds(self):
         self.converted("ms.csv", time=1e3)
         self.bad("error: log: readings of 'encoder' come at 0.2 Hz, its rate is 200 Hz: are the times in ms? Seconds are "
