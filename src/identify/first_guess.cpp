@@ -77,6 +77,19 @@ class Guess {
     return std::move(poses_out_);
   }
 
+  bool is_told() { return determined(tree_.start_position()); }
+
+  void go_on(int from, std::vector<double>& poses) {
+    poses_out_.swap(poses);
+    VectorXd q = tree_.start_position();
+    before_ = q;
+    if (from > 0) maximal::coordinates_of(mechanism_, numbers_, pose(from - 1), before_.data());
+    q = before_;
+    maximal::coordinates_of(mechanism_, numbers_, pose(from), q.data());
+    go_on(q, from, false);
+    poses_out_.swap(poses);
+  }
+
  private:
   double* pose(int knot) { return poses_out_.data() + static_cast<std::ptrdiff_t>(mechanism_.stored()) * (knot + 1); }
   void put(int knot, const VectorXd& q) { maximal::poses_of(mechanism_, numbers_, q.data(), pose(knot)); }
@@ -288,11 +301,10 @@ class Guess {
 
   void follow(VectorXd q) {
     const bool all_told = determined(q);
-    VectorXd near[3], expected = q, delta(n_);
+    VectorXd near[3];
     near[0] = q;
     put(0, q);
-    const VectorXd v = first_velocity(q);
-    delta = -run_.step(0) * v;
+    const VectorXd delta = -run_.step(0) * first_velocity(q);
     VectorXd earlier(q.size());
     tree_.retract(q.data(), delta.data(), earlier.data());
     if (!tree_.loops().empty()) {
@@ -300,9 +312,19 @@ class Guess {
       settle(earlier, VectorXd(earlier), -1, kPasses, false);
     }
     put(-1, earlier);
-    Forward forward(mechanism_, numbers_);
     before_ = earlier;
-    for (int k = 1; k < run_.knots(); ++k) {
+    go_on(q, 0, all_told, near);
+    if (all_told) {
+      before_.resize(0);
+      put_before(near);
+    }
+  }
+
+  /// The knots after `from`, where the machine is at q; before_: one knot before. The first three are also put `near`.
+  void go_on(VectorXd q, int from, bool all_told, VectorXd near[3] = nullptr) {
+    VectorXd expected = q, delta(n_);
+    Forward forward(mechanism_, numbers_);
+    for (int k = from + 1; k < run_.knots(); ++k) {
       step_ = run_.step(k - 1);
       tree_.local(before_.data(), q.data(), delta.data());
       if (k > 1) delta *= step_ / run_.step(k - 2);
@@ -319,11 +341,7 @@ class Guess {
       q = expected;
       settle(q, expected, k, kPasses, true);
       put(k, q);
-      if (k < 3) near[k] = q;
-    }
-    if (all_told) {
-      before_.resize(0);
-      put_before(near);
+      if (near && k < 3) near[k] = q;
     }
   }
 
@@ -387,6 +405,16 @@ class Guess {
 Result<std::vector<double>> first_guess(const Model& model, const maximal::Mechanism& mechanism,
                                         const Eigen::VectorXd& numbers, const Run& run, const RunOptions& options) {
   return Guess(model, mechanism, numbers, run, options).run();
+}
+
+bool readings_tell_all(const Model& model, const maximal::Mechanism& mechanism, const Eigen::VectorXd& numbers,
+                       const Run& run, const RunOptions& options) {
+  return Guess(model, mechanism, numbers, run, options).is_told();
+}
+
+void guess_further(const Model& model, const maximal::Mechanism& mechanism, const Eigen::VectorXd& numbers,
+                   const Run& run, const RunOptions& options, int from, std::vector<double>& poses) {
+  Guess(model, mechanism, numbers, run, options).go_on(from, poses);
 }
 
 }  // namespace kinegraph::identify

@@ -67,6 +67,14 @@ Result<Recordings> read_runs(const Model& model, const maximal::Mechanism& mecha
 Result<std::vector<double>> first_guess(const Model& model, const maximal::Mechanism& mechanism,
                                         const Eigen::VectorXd& numbers, const Run& run, const RunOptions& options);
 
+/// Whether readings and loops tell all positions of the machine, or their rates, at the first knot; else a first guess
+/// has the model's own motion in part, which errors leave the sooner the more it is shaken.
+bool readings_tell_all(const Model& model, const maximal::Mechanism& mechanism, const Eigen::VectorXd& numbers,
+                       const Run& run, const RunOptions& options);
+/// A first guess of what comes after knot `from`, from the motion that `poses` have there.
+void guess_further(const Model& model, const maximal::Mechanism& mechanism, const Eigen::VectorXd& numbers,
+                   const Run& run, const RunOptions& options, int from, std::vector<double>& poses);
+
 /// Positions of the freedoms along those poses, as references of the run's steps: angles continue over turns.
 void set_references(const maximal::Mechanism& mechanism, const Eigen::VectorXd& numbers,
                     const std::vector<double>& poses, Run& run);

@@ -64,6 +64,60 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
   return report;
 }
 
+/// Where readings do not tell the whole motion, what a first guess makes of the rest leaves the truth after some swings,
+/// and no search finds back there. Recordings are then fitted from their beginnings on, a few steps more each time,
+/// which are guessed from the motion and the parameters so far.
+std::optional<Failure> lead_along(const Model& model, const identify::Parameters& parameters,
+                                  std::vector<identify::Run>& runs, const identify::RunOptions& run_options,
+                                  const identify::Weights& weights, const IdentifyOptions& options,
+                                  const identify::SolverOptions& common, Eigen::VectorXd& x,
+                                  std::vector<std::vector<double>>& poses, const Progress& progress) {
+  constexpr int kFirst = 50, kIterations = 10;
+  constexpr double kGrowth = 1.15;
+  const maximal::Mechanism& mechanism = parameters.mechanism();
+  const std::size_t stored = static_cast<std::size_t>(mechanism.stored());
+  int longest = 0;
+  bool told = true;
+  for (const identify::Run& run : runs) {
+    longest = std::max(longest, run.knots() - 1);
+    told = told && identify::readings_tell_all(model, mechanism, mechanism.numbers(), run, run_options);
+  }
+  if (told) return {};
+  identify::SolverOptions solver = common;
+  solver.measure = solver.lend = false;
+  solver.most_iterations = std::min(common.most_iterations, kIterations);
+  for (int steps = kFirst; steps < longest; steps = std::max(steps + kFirst, static_cast<int>(kGrowth * steps))) {
+    std::vector<identify::Problem> problems;
+    problems.reserve(runs.size());
+    std::vector<std::vector<double>> some;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const int part = std::min(steps, runs[r].knots() - 1);
+      problems.emplace_back(model, parameters.shared_mechanism(), beginning_of(runs[r], part),
+                            regularization_of(options), weights);
+      some.emplace_back(poses[r].begin(), poses[r].begin() + static_cast<std::ptrdiff_t>((part + 2) * stored));
+    }
+    const double done = std::pow(static_cast<double>(steps) / longest, 2);
+    solver.progress = part_of(progress, done, done);
+    Eigen::VectorXd there = x;
+    const Result<identify::SolverReport> one = identify::solve(parameters, problems, there, some, solver);
+    if (!one && one.failure().kind == Failure::Kind::interrupted) return one.failure();
+    const Result<identify::MachinePoint> machine = parameters.at(there, false);
+    if (!one || !machine) return {};
+    std::vector<std::vector<double>> longer = poses;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      std::copy(some[r].begin(), some[r].end(), longer[r].begin());
+      if (steps < runs[r].knots() - 1) {
+        identify::guess_further(model, mechanism, machine->numbers, runs[r], run_options, steps, longer[r]);
+      }
+      const auto finite = [](double p) { return std::isfinite(p); };
+      if (!std::all_of(longer[r].begin(), longer[r].end(), finite)) return {};
+      identify::set_references(mechanism, machine->numbers, longer[r], runs[r]);
+    }
+    x = there, poses = std::move(longer);
+  }
+  return {};
+}
+
 /// A long search may have bent the motion to a model that was far off, and end where neither gives way: parameters far
 /// from the best ones, "converged". From the motion as it was at first, and the parameters as they are now, it finds
 /// out of there. As long as that makes the residuals smaller; short searches went straight and are left alone.
@@ -355,6 +409,13 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
   if (weights.hard) frozen = stribeck_coordinates(parameters);
   if (std::find(frozen.begin(), frozen.end(), true) == frozen.end()) frozen.clear();
   const double replayed = frozen.empty() ? 1 : kReplayed;
+  if (!start.fitted) {
+    identify::Weights soft = weights;
+    soft.hard = false;
+    const auto lost = lead_along(model, parameters, placed, run_options, soft, options, common, x, poses,
+                                 part_of(progress, 0, 0));
+    if (lost) return *lost;
+  }
   const std::vector<std::vector<double>> first_poses = poses;
   Result<identify::SolverReport> report = solve_in_stages(parameters, problems, x, poses, large, options, make, common,
                                                           part_of(progress, 0, weights.hard ? kStates : 1));

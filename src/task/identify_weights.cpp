@@ -64,7 +64,7 @@ Result<Fit> fit_and_weigh(const Model& model, const identify::Parameters& parame
     const double end = 0.5 * (done + 1);
     found->free_rows();
     Result<Fit> again = fit(model, parameters, data.runs, data.options, next, options,
-                            {found->x, &found->poses, found->memory}, part_of(progress, done, end));
+                            {found->x, &found->poses, found->memory, true}, part_of(progress, done, end));
     done = end;
     if (!again && again.failure().kind == Failure::Kind::interrupted) return again;
     if (!again || !again->report.converged) break;
