@@ -22,6 +22,7 @@ namespace {
 constexpr double kDefaultNoise = 1e-3;
 constexpr double kSameTime = 1e-6;  // of a step: readings so near to a knot are at it
 constexpr int kFewestSteps = 3;
+constexpr double kMostBytes = 4e9;  // of a search, all recordings together
 
 bool slides(JointType type, int freedom) {
   return type == JointType::prismatic || (type == JointType::cylindrical && freedom == 1) ||
@@ -215,6 +216,13 @@ class RunReader {
 
   // ---- readings ---------------------------------------------------------------------------------------------
 
+  /// About what a search takes per step: normal equations and rows on three knots, motions, inputs.
+  double step_bytes() const {
+    constexpr double kParameters = 10, kCopies = 3, kMotions = 500;
+    const double n = mechanism_.tangent();
+    return n * (kCopies * (3 * n + kParameters + 1) * sizeof(double) + kMotions);
+  }
+
   void add(const Trajectory& table) {
     const auto line = [&](int i) { return i < static_cast<int>(table.lines.size()) ? table.lines[i] : 0; };
     for (int i = 1; i < table.samples(); ++i) {
@@ -234,8 +242,13 @@ class RunReader {
       return error({table.file, 0, 0}, fmt::format("the readings cover {:.6g} s: fewer than {} steps of {:.6g} s",
                                                    last - first, kFewestSteps, options_.step));
     }
-    constexpr double kMostSteps = 1e8;
-    if (steps > kMostSteps) return error({table.file, 0, 0}, "more than 1e8 steps: choose a longer step");
+    steps_ += steps;
+    if (const double bytes = steps_ * step_bytes(); bytes > kMostBytes) {
+      return error({table.file, 0, 0},
+                   fmt::format("the motion must take at most {:g} GB of memory, takes {:.3g} GB in {:.3g} steps; choose a "
+                               "longer --step, or less of the recordings (--from, --to)",
+                               kMostBytes * 1e-9, bytes * 1e-9, steps_));
+    }
     for (int k = 0; k <= static_cast<int>(steps); ++k) run.times.push_back(first + k * options_.step);
     place(run);
     check_inputs(table, run);
@@ -430,6 +443,7 @@ class RunReader {
   const RunOptions options_;
   RunInputs inputs_;
   Recordings found_;
+  double steps_ = 0;                         // of all recordings so far
   std::map<std::string, Channel> channels_;  // of sensors, by column
   std::map<std::string, Sensor> possible_;   // sensors that a column may stand for
   std::set<std::string> motion_;             // columns that verbs write of a motion

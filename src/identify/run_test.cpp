@@ -203,6 +203,19 @@ TEST(ReadRuns, ControllersLeaveOtherMotorsOnTheirJoint) {
   }
 }
 
+/// What a search takes grows with its steps: it is refused before it takes more memory than there is.
+TEST(ReadRuns, StepsAreLimitedByTheMemoryTheyTake) {
+  const auto zero = [](int, double) { return 0.0; };
+  const Trajectory log = table({"encoder.q"}, even(0.01, 1001), zero);
+  RunOptions options;
+  options.step = 1e-6;
+  EXPECT_EQ(refused(pendulum(), log, options),
+            "log.csv: error: the motion must take at most 4 GB of memory, takes 71.8 GB in 1e+07 steps; choose a longer "
+            "--step, or less of the recordings (--from, --to)");
+  options.step = 1e-4;
+  EXPECT_TRUE(read(pendulum(), log, options));
+}
+
 TEST(ReadRuns, FaultsAreToldWithTheirPlace) {
   const auto zero = [](int, double) { return 0.0; };
   EXPECT_EQ(
