@@ -9,27 +9,13 @@
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/base/time_text.hpp"
 #include "kinegraph/identify/natural_kappa.hpp"
+#include "kinegraph/task/identify_residuals.hpp"
 #include "kinegraph/task/reading_checks.hpp"
 
 namespace kinegraph::task {
 namespace {
 
 const double kRandomTurn = kTurn / std::sqrt(12.0);  // root mean square of any angle, within ± half a turn
-
-/// Root mean square; where outliers are expected, of a normal distribution with the same median.
-double size_of(std::vector<double> residuals, bool outliers) {
-  if (residuals.empty()) return 0;
-  if (!outliers) {
-    double sum = 0;
-    for (const double r : residuals) sum += r * r;
-    return std::sqrt(sum / static_cast<double>(residuals.size()));
-  }
-  constexpr double kMedian = 0.6745;  // of |x|, x of variance 1
-  for (double& r : residuals) r = std::abs(r);
-  const auto middle = residuals.begin() + static_cast<std::ptrdiff_t>(residuals.size() / 2);
-  std::nth_element(residuals.begin(), middle, residuals.end());
-  return *middle / kMedian;
-}
 
 /// Root mean square of a channel's readings about their mean.
 double spread_of(const std::vector<identify::Run>& runs, const identify::ChannelPlace& place) {
@@ -59,7 +45,7 @@ std::optional<double> begin_of(const Fit& fit, const identify::ChannelPlace& pla
     const std::size_t some = std::min(kSome, left.size());
     for (std::size_t i = 0; i + some <= std::min(left.size(), times.size()); ++i) {
       const auto first = left.begin() + static_cast<std::ptrdiff_t>(i);
-      if (size_of({first, first + static_cast<std::ptrdiff_t>(some)}, false) > kOff * noise) return times[i];
+      if (residual_size({first, first + static_cast<std::ptrdiff_t>(some)}, false) > kOff * noise) return times[i];
     }
   }
   return {};
@@ -162,7 +148,7 @@ std::optional<Misfit> worst_misfit(const Fit& fit, const std::vector<Sensor>& se
               places[c].sensor,
               channel.name,
               channel.unit,
-              size_of(std::move(left), options.loss != "none"),
+              residual_size(std::move(left), options.loss != "none"),
               channel.noise,
               channel.circular ? std::min(kRandomTurn, spread_of(fit.runs, places[c])) : spread_of(fit.runs, places[c]),
               options.fit == "replay"};

@@ -83,6 +83,20 @@ MatrixXd states_of(const Fit& fit, const identify::Run& run, const std::vector<d
 
 }  // namespace
 
+double residual_size(std::vector<double> residuals, bool outliers) {
+  if (residuals.empty()) return 0;
+  if (!outliers) {
+    double sum = 0;
+    for (const double r : residuals) sum += r * r;
+    return std::sqrt(sum / static_cast<double>(residuals.size()));
+  }
+  constexpr double kMedian = 0.6745;  // of |x|, x of variance 1
+  for (double& r : residuals) r = std::abs(r);
+  const auto middle = residuals.begin() + static_cast<std::ptrdiff_t>(residuals.size() / 2);
+  std::nth_element(residuals.begin(), middle, residuals.end());
+  return *middle / kMedian;
+}
+
 Whiteness whiteness(const std::vector<double>& numbers, int lags) {
   Whiteness out;
   const long n = static_cast<long>(numbers.size());

@@ -21,4 +21,7 @@ std::vector<IdentifySummary::Channel> residual_channels(const Fit& fit, const id
 /// Inputs that stay at their largest for long, or that follow the motion as a controller's do.
 std::vector<std::string> input_warnings(const Fit& fit);
 
+/// Root mean square; where outliers are expected, of a normal distribution with the same median.
+double residual_size(std::vector<double> residuals, bool outliers);
+
 }  // namespace kinegraph::task

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kinegraph/task/identify_residuals.hpp"
 #include "kinegraph/task/spatial_start.hpp"
 
 namespace kinegraph::task {
@@ -27,15 +28,18 @@ identify::Weights reestimated(const Fit& fit, const identify::Weights& weights, 
   const Eigen::VectorXd& absorbed = fit.report.absorbed;
   double taken = 0;
   for (int c = 0; c < static_cast<int>(weights.noise.size()); ++c) {
-    double squares = 0, count = 0;
+    std::vector<double> left;
     for (const identify::Problem& problem : fit.problems) {
-      for (const double r : problem.residuals(c)) squares += r * r, ++count;
+      const std::vector<double> one = problem.residuals(c);
+      left.insert(left.end(), one.begin(), one.end());
     }
+    const double count = static_cast<double>(left.size());
     const double gamma = c < absorbed.size() ? absorbed[c] : 0;
     taken += gamma;
-    if (count - gamma < kFewNumbers || !(squares > 0)) continue;
-    found.noise[c] =
-        std::clamp(std::sqrt(squares / (count - gamma)), weights.noise[c] / kMostNoise, weights.noise[c] * kMostNoise);
+    if (count - gamma < kFewNumbers) continue;
+    const double size = residual_size(std::move(left), weights.loss != "none") * std::sqrt(count / (count - gamma));
+    if (!(size > 0)) continue;
+    found.noise[c] = std::clamp(size, weights.noise[c] / kMostNoise, weights.noise[c] * kMostNoise);
   }
   if (weights.hard) return found;
   const double starts = 2.0 * freedoms * static_cast<double>(fit.problems.size());

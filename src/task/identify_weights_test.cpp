@@ -83,5 +83,24 @@ TEST(IdentifyWeights, NoiseIsFound) {
   }
 }
 
+/// Readings that are far off, one in twenty, make no noise where a loss lets them be.
+TEST(IdentifyWeights, OutliersAreNoNoiseWhereALossLetsThemBe) {
+  Trajectory log = record(with({{"A.viscous", 0.01}}), 6, 1e-3, pushes);
+  Random random(5);
+  for (int i = 0; i < log.samples(); ++i) {
+    if (random.uniform() < 0.05) log.at(i, 0) += 0.3 * random.normal();
+  }
+  for (const char* loss : {"huber", "cauchy", "tukey"}) {
+    IdentifyOptions options = options_of({"A.viscous", "rod.I0"});
+    options.loss = loss;
+    const auto result = identify(with({{"rod.I0", 0.03}, {"A.viscous", 0.002}}), {log}, {}, options);
+    ASSERT_TRUE(result) << result.failure().to_string();
+    EXPECT_NEAR(result->summary.channels[0].noise, 1e-3, 0.3e-3) << loss;
+    EXPECT_NEAR(found(result->summary, "rod.I0").value, 0.025, 0.01 * 0.025) << loss;
+    EXPECT_LT(found(result->summary, "rod.I0").sandwich, 0.01 * 0.025) << loss;
+    EXPECT_NEAR(found(result->summary, "A.viscous").value, 0.01, 0.1 * 0.01) << loss;
+  }
+}
+
 }  // namespace
 }  // namespace kinegraph::task::identify_weights_test
