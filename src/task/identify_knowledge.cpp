@@ -61,12 +61,33 @@ identify::Evidence evidence_of(const Fit& fit, const identify::SolverReport& rep
   return evidence;
 }
 
+/// What priors say beside the recordings: as one more reading of each coordinate that has one.
+void count_priors(const identify::Parameters& parameters, identify::Evidence& evidence) {
+  for (int i = 0; i < parameters.size(); ++i) {
+    const double sigma = parameters.prior()[i];
+    if (!std::isfinite(sigma) || !(sigma > 0)) continue;
+    evidence.information(i, i) += 1 / (sigma * sigma);
+    evidence.scatter(i, i) += 1 / (sigma * sigma);
+  }
+}
+
+/// How much of what is known of a quantity is its prior: 0, the recordings tell all, … 1, nothing.
+double prior_share(const identify::Parameters& parameters, const identify::Quantity& quantity, double sd) {
+  double square = 0;
+  for (int i = 0; i < parameters.size(); ++i) {
+    if (quantity.slope[i] != 0) square += std::pow(quantity.slope[i] * parameters.prior()[i], 2);
+  }
+  return std::isfinite(square) && square > 0 && std::isfinite(sd) ? std::min(1.0, sd * sd / square) : 0;
+}
+
 bool at_bound(const identify::Quantity& quantity, const std::vector<bool>& bound) {
   for (std::size_t i = 0; i < bound.size(); ++i) {
     if (bound[i] && quantity.slope[static_cast<Eigen::Index>(i)] != 0) return true;
   }
   return false;
 }
+
+constexpr double kTold = 0.1;  // of what is known: less of a prior is not worth a word
 
 void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySummary& summary) {
   const std::vector<identify::Quantity> now = fit.parameters.quantities(fit.x);
@@ -81,6 +102,9 @@ void add_quantities(const Fit& fit, const identify::Knowable& known, IdentifySum
     out.sandwich = identify::told_deviation(out.sd, told.sandwich);
     out.identifiable = told.identifiable;
     out.remark = told.remark;
+    if (const double share = prior_share(fit.parameters, now[i], out.sd); told.identifiable && share >= kTold) {
+      out.remark += fmt::format("{}{:.0f} % from its prior", out.remark.empty() ? "" : "; ", 100 * share);
+    }
     out.step_bias = told.bias;
     out.at_bound = at_bound(now[i], fit.report.at_bound);
   }
@@ -191,6 +215,7 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
   }
   forget(unseen_directions(fit), fit.report);
   identify::Evidence evidence = evidence_of(fit, fit.report, variance);
+  count_priors(fit.parameters, evidence);
   evidence.bias = bias;
   const identify::Knowable known = identify::what_is_knowable(evidence);
   add_quantities(fit, known, summary);
@@ -198,16 +223,20 @@ std::optional<Failure> add_knowledge(Fit& fit, const FitData& data, const identi
   warn_of_bias(data.options.step, summary);
   add_combinations(known, summary);
   const auto turns = [](const identify::FreeParameter& free) { return free.name == "gravity.direction"; };
-  if (std::any_of(options.free.begin(), options.free.end(), turns)) {
+  if (data.model.spatial() && std::any_of(options.free.begin(), options.free.end(), turns)) {
     IdentifySummary::Combination& turn = summary.unknown.emplace_back();
     turn.text = "a turn of the machine about gravity.direction: no recording can see it";
     turn.value = turn.sd = turn.size = kNan;
   }
   // A number whose deviation is larger than itself tells nothing; what the step adds to it is warned of above, and is
   // no fault of the recordings.
-  const auto told = [](const auto& of) {
+  const std::vector<identify::Quantity> quantities = fit.parameters.quantities(fit.x);
+  const auto told = [&](const IdentifySummary::Quantity& of) {
+    constexpr double kPriorAlone = 0.99;
+    const identify::Quantity& quantity = quantities[static_cast<std::size_t>(&of - summary.quantities.data())];
     const double noise = std::sqrt(std::max(0.0, of.sandwich * of.sandwich - of.step_bias * of.step_bias));
-    return of.identifiable && noise < std::max(std::abs(of.value), std::abs(of.start));
+    return of.identifiable && noise < std::max(std::abs(of.value), std::abs(of.start)) &&
+           prior_share(fit.parameters, quantity, of.sd) < kPriorAlone;
   };
   const auto sized = [](const IdentifySummary::Combination& c) { return c.sd < c.size; };
   const bool still = stands_still(data.model.sensors, fit.runs, weights);
