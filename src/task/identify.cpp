@@ -8,6 +8,7 @@
 #include "kinegraph/base/names.hpp"
 #include "kinegraph/base/time_text.hpp"
 #include "kinegraph/identify/natural_kappa.hpp"
+#include "kinegraph/mechanics/maximal/contact.hpp"
 #include "kinegraph/model/planar_robot.hpp"
 #include "kinegraph/task/identify_check.hpp"
 #include "kinegraph/task/identify_compare.hpp"
@@ -41,6 +42,8 @@ class Identification {
  private:
   std::optional<Failure> find_controllers();
   std::optional<Failure> guess(const maximal::Mechanism& mechanism);
+  void find_contacts(const maximal::Mechanism& mechanism);
+  Result<IdentifyResult> answer(const Model& model);
   std::optional<Failure> compare(const maximal::Mechanism& mechanism, Model& model);
   std::optional<Failure> fit_all();
   std::optional<Failure> know();
@@ -64,6 +67,7 @@ class Identification {
   int substeps_ = 1;
   bool weigh_ = false;                      // κ is found
   std::vector<std::vector<double>> guess_;  // of the motions
+  std::string contacts_;                    // what to say of shapes that touch; empty: none do
   IdentifyResult result_;
 };
 
@@ -100,6 +104,24 @@ std::optional<Failure> Identification::guess(const maximal::Mechanism& mechanism
   options_.kappa = identify::natural_kappa(mechanism, data_.runs, guess_,
                                            noise_unit(data_.model.sensors, data_.runs, weights_), options_.length);
   return {};
+}
+
+/// Contacts are not part of the problem: what they push is taken for an error of the model, or of its numbers.
+void Identification::find_contacts(const maximal::Mechanism& mechanism) {
+  maximal::ContactFinder finder(mechanism);
+  if (finder.empty()) return;
+  const auto name = [&](int body) { return body < 0 ? "the ground" : quote(mechanism.bodies()[body].name); };
+  std::vector<maximal::Contact> contacts;
+  for (std::size_t r = 0; r < data_.runs.size() && contacts.empty(); ++r) {
+    const identify::Run& run = data_.runs[r];
+    for (int k = 0; k < run.knots() && contacts.empty(); ++k) {
+      finder.find(mechanism.numbers(), guess_[r].data() + (k + 1) * mechanism.stored(), 0, contacts);
+      if (contacts.empty()) continue;
+      contacts_ = fmt::format("{}: {} and {} touch, or nearly, at t = {} s: identify knows no contacts, and takes what "
+                              "they push for something else; leave that out (--from, --to)",
+                              run.file, name(contacts[0].a()), name(contacts[0].b()), time_text(run.times[k]));
+    }
+  }
 }
 
 /// Where nothing else is free, the friction that is best is the answer.
@@ -276,6 +298,14 @@ void Identification::summarize_fit() {
 }
 
 Result<IdentifyResult> Identification::run(const Model& model) {
+  Result<IdentifyResult> result = answer(model);
+  if (result || contacts_.empty() || result.failure().kind != Failure::Kind::no_answer) return result;
+  Failure failure = result.failure();
+  failure.diagnostics.push_back({Severity::warning, {}, contacts_});
+  return failure;
+}
+
+Result<IdentifyResult> Identification::answer(const Model& model) {
   const Clock::time_point begin = Clock::now();
   const auto mechanism = mechanism_of(model);
   if (!mechanism) return mechanism.failure();
@@ -290,6 +320,8 @@ Result<IdentifyResult> Identification::run(const Model& model) {
   if (!rates->empty()) result_.summary.warnings.push_back(*rates);
   if (const auto failure = find_controllers()) return *failure;
   if (const auto failure = guess(**mechanism)) return *failure;
+  find_contacts(**mechanism);
+  if (!contacts_.empty()) result_.summary.warnings.push_back(contacts_);
   if (const auto failure = compare(**mechanism, data_.model)) return *failure;
   if (const auto failure = fit_all()) return *failure;
   misfit_ = worst_misfit(*fit_, data_.model.sensors, said_, options_);
@@ -332,7 +364,7 @@ Failure check_options(const IdentifyOptions& o) {
   };
   not_negative("step", o.step);
   if (!std::isnan(o.kappa)) positive("kappa", o.kappa);
-  not_negative("compliance", o.compliance);
+  positive("compliance", o.compliance);
   not_negative("relaxation", o.relaxation);
   positive("smoothing", o.smoothing);
   not_negative("noise", o.noise);

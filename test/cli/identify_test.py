@@ -110,6 +110,55 @@ class Identify(IdentifyCase):
                 self.assertAlmostEqual(quantity["value"], truth, delta=0.03 * truth)
                 self.assertAlmostEqual(quantity["value"], truth, delta=3 * quantity["sd"])
 
+    def test_contacts_are_told(self):
+        self.write("rod.sdf", """<sdf version="1.9"><world name="w">
+<model name="ground"><static>true</static><link name="l"><inertial><mass>1</mass></inertial>
+  <collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
+<model name="rod"><pose>0 0 0.3 0 0 0</pose>
+<link name="bar"><pose>0.25 0 0 0 0 0</pose>
+  <inertial><mass>1</mass><inertia><ixx>.005</ixx><iyy>.02</iyy><izz>.02</izz></inertia></inertial>
+  <collision name="c"><pose>0.25 0 0 0 0 0</pose><geometry><sphere><radius>0.03</radius></sphere></geometry></collision></link>
+<joint name="hinge" type="revolute"><parent>world</parent><child>bar</child><pose>-0.25 0 0 0 0 0</pose>
+  <axis><xyz>0 1 0</xyz><dynamics><damping>0.01</damping></dynamics></axis></joint></model></world></sdf>
+""")
+        rows, q, v = ["t,rod::hinge.q"], 0.0, 0.0
+        for i in range(4000):
+            v += 2.5e-4 * (9.8 * 0.25 * math.cos(q) - 0.01 * v) / (0.02 + 0.0625)
+            if q > 0.57 and v > 0:
+                v = -0.3 * v
+            q += 2.5e-4 * v
+            if i % 20 == 0:
+                rows.append(f"{i * 2.5e-4:.4f},{q:.6f}")
+        self.write("hit.csv", "\n".join(rows) + "\n")
+        told = r"warning: hit.csv: .* touch, or nearly, at t = 0\.\d+ s: identify knows no contacts, and takes what they push for " \
+               r"something else; leave that out \(--from, --to\)\n"
+        words = ("identify", "rod.sdf", "--log", "hit.csv", "--free", "rod::hinge.viscous")
+        self.assertRegex(self.run_program(*words).err, told)
+        self.assertNotIn("touch", self.run_program(*words, "--to", "0.2").err)
+
+    def test_priors_are_told_and_count(self):
+        words = ("identify", "pendulum.yaml", "--log", "swing.csv", "--json", "-", "--free")
+        free = {q["name"]: q for q in json.loads(self.good(*words, "bar.I0,O.viscous,O.dry").out)["quantities"]}
+        strong = json.loads(self.good(*words, "bar.I0,O.viscous,O.dry", "--prior", "bar.I0=1e-6").out)["quantities"][0]
+        self.assertEqual(free["bar.I0"]["remark"], "")
+        self.assertRegex(strong["remark"], r"^\d+ % from its prior$")
+        self.assertLess(strong["sd_linearised"], 1.0001e-6)
+        weak = json.loads(self.good(*words, "bar.I0,O.viscous,O.dry", "--prior", "bar.I0=1").out)["quantities"][0]
+        self.assertEqual(weak["remark"], "")
+        self.assertAlmostEqual(weak["sd"] / free["bar.I0"]["sd"], 1, delta=1e-3)
+        # what no recording can tell is known by its prior, which is no answer where there is nothing else
+        mass = json.loads(self.good(*words, "bar.mass,O.dry,O.viscous", "--prior", "bar.mass=0.005").out)["quantities"][0]
+        self.assertTrue(mass["identifiable"])
+        self.assertEqual(mass["remark"], "100 % from its prior")
+        self.swing("rest.csv", angle=-math.pi / 2, time=2.0)
+        self.bad("error: not identifiable: O.dry: the machine stands still in the recordings, no reading changes by more than its noise",
+                 "identify", "pendulum.yaml", "--log", "rest.csv", "--free", "O.dry", "--prior", "O.dry=1e-3", status=1)
+
+    def test_a_plane_has_no_turn_about_gravity(self):
+        told = self.run_program("identify", "pendulum.yaml", "--log", "swing.csv", "--free", "gravity.direction,O.viscous")
+        self.assertEqual(told.status, 0)
+        self.assertNotIn("a turn of the machine", told.out)
+
     def test_a_search_that_does_not_end_is_no_answer(self):
         before = self.files()
         words = ("identify", "pendulum.yaml", "--log", "swing.csv", "--set", "bar.I0=0.05", "--free", "bar.I0,O.dry", "--iterations", "1")
@@ -257,6 +306,8 @@ initial: {theta.q: -1.2}
                  "error: prior O.dry: must be > 0, is 0",
                  "identify", "pendulum.yaml", "--log", "swing.csv", "--free", "O.dry", "--bound", "O.dri=0:1", "--bound", "O.dry",
                  "--prior", "O.dry=0")
+        self.bad("error: compliance: must be > 0, is 0", "identify", "pendulum.yaml", "--log", "swing.csv", "--free", "O.dry",
+                 "--compliance", "0")
         self.bad("error: kappa: must be > 0, is -1\n"
                  "error: loss: must be one of none, huber, cauchy, tukey, is 'hubber'; did you mean 'huber'?",
                  "identify", "pendulum.yaml", "--log", "swing.csv", "--free", "O.dry", "--kappa", "-1", "--loss", "hubber")
