@@ -186,9 +186,8 @@ int run(bool strict) {
   int failed = 0;
   section("peers: processor's seconds of one thread");
   {
-    const MarkdownTable table({"task                   ", "solver   ", "      s", "iterations", "       cost", "violation",
-                               "    "},
-                              2);
+    const MarkdownTable table(
+        {"task                   ", "solver   ", "      s", "iterations", "       cost", "violation", "    "}, 2);
     for (const char* file : {"cart_pole_swing_up.yaml", "cart_pole_twice.yaml", "arm_pick.yaml", "kuka_pick.yaml"}) {
       if (!compare(file, table)) ++failed;
     }

@@ -60,10 +60,8 @@ void run(const Sweep& sweep, const Trajectory& recording, Record& page, const ch
   Table table(fmt::format("furuta_{}", sweep.name), {sweep.label, "J_Azz", "J_Byy", "b₁", "b₂", "iterations"});
   report::Plot plots[] = {{"Fitted over true inertia", sweep.label, "fitted / true", {}},
                           {"Fitted over true friction", sweep.label, "fitted / true", {}}};
-  report::Plot errors{"Mean squared errors",
-                      sweep.label,
-                      "MSE",
-                      {{"readings in rad²", {}, {}}, {"states in (N s)²", {}, {}}}};
+  report::Plot errors{
+      "Mean squared errors", sweep.label, "MSE", {{"readings in rad²", {}, {}}, {"states in (N s)²", {}, {}}}};
   errors.log_x = errors.log_y = true;
   const char* const names[] = {"J_Azz", "J_Byy", "b₁", "b₂"};
   for (int i = 0; i < 4; ++i) plots[i / 2].log_x = true, plots[i / 2].curves.push_back({names[i], {}, {}});

@@ -88,7 +88,8 @@ void goals(Record& record, const task::PlanResult& result) {
 void judge(Record& record, const Case& c, const task::PlanSummary& s) {
   const auto ask = [&](const char* what, double value, double most) {
     if (value <= most) return;
-    record.missing("003 Fig. 6", fmt::format("{}: {} is {:.3g}, asked for {:.3g}: not reached", c.label, what, value, most));
+    record.missing("003 Fig. 6",
+                   fmt::format("{}: {} is {:.3g}, asked for {:.3g}: not reached", c.label, what, value, most));
   };
   ask("the cost", s.solver.cost, 1.001 * c.reference);
   ask("the largest violation", s.solver.violation, 1e-9);

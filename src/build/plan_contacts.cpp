@@ -102,9 +102,9 @@ void find_loose_contacts(const PlanSetting& setting, std::vector<Diagnostic>& fa
     if (std::abs(high) > kNear) how = fmt::format("is {:.4g} m {} it", std::abs(high), high > 0 ? "above" : "below");
     if (speed > kSlow) how += fmt::format("{}moves at {:.4g} m/s", how.empty() ? "" : " and ", speed);
     if (how.empty()) continue;
-    faults.push_back({Severity::error, contact.where,
-                      fmt::format("contact {}: stands on its ground from the start, where it {}", quote(contact.name),
-                                  how)});
+    faults.push_back(
+        {Severity::error, contact.where,
+         fmt::format("contact {}: stands on its ground from the start, where it {}", quote(contact.name), how)});
   }
 }
 

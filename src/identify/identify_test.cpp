@@ -154,8 +154,8 @@ TEST(Identify, StopsWhenAsked) {
   EXPECT_EQ(done.failure().kind, Failure::Kind::interrupted);
 }
 
-/// Rows are kept for others if that is asked for, and if those of all recordings together are not too many. That they are
-/// there is seen by a problem of softer joints, which takes the impulses of the stiff ones.
+/// Rows are kept for others if that is asked for, and if those of all recordings together are not too many. That they
+/// are there is seen by a problem of softer joints, which takes the impulses of the stiff ones.
 TEST(Identify, RowsAreKeptForOthersWithinABudgetOfAllRecordings) {
   SyntheticOptions record_options;
   record_options.duration = 1;

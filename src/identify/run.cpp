@@ -244,10 +244,11 @@ class RunReader {
     }
     steps_ += steps;
     if (const double bytes = steps_ * step_bytes(); bytes > kMostBytes) {
-      return error({table.file, 0, 0},
-                   fmt::format("the motion must take at most {:g} GB of memory, takes {:.3g} GB in {:.3g} steps; choose a "
-                               "longer --step, or less of the recordings (--from, --to)",
-                               kMostBytes * 1e-9, bytes * 1e-9, steps_));
+      return error(
+          {table.file, 0, 0},
+          fmt::format("the motion must take at most {:g} GB of memory, takes {:.3g} GB in {:.3g} steps; choose a "
+                      "longer --step, or less of the recordings (--from, --to)",
+                      kMostBytes * 1e-9, bytes * 1e-9, steps_));
     }
     for (int k = 0; k <= static_cast<int>(steps); ++k) run.times.push_back(first + k * options_.step);
     place(run);
@@ -328,8 +329,8 @@ class RunReader {
     }
   }
 
-  /// Rows with a command are a controller's ticks: those of the time that is used, and as many before it as the first of
-  /// them looks back to.
+  /// Rows with a command are a controller's ticks: those of the time that is used, and as many before it as the first
+  /// of them looks back to.
   ControlRecord control_record(const ControlLaw& law, const Trajectory& table) {
     ControlRecord record;
     const RunInputs::Motor motor = *inputs_.motor(law.command);

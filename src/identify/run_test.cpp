@@ -141,11 +141,12 @@ TEST(ReadRuns, InputsThatBeginLateOrEndEarlyAreToldOf) {
   const auto warnings = [&](double from, double to, double value, bool held = false) {
     RunOptions options;
     options.held = held;
-    const Result<Recordings> runs =
-        read(pendulum(),
-             table({"encoder.q", "motor.tau"}, even(0.01, 101),
-                   [&](int s, double t) { return s == 0 ? 0 : t > from - 1e-9 && t < to + 1e-9 ? value : kNone; }),
-             options);
+    const Result<Recordings> runs = read(pendulum(),
+                                         table({"encoder.q", "motor.tau"}, even(0.01, 101),
+                                               [&](int s, double t) {
+                                                 return s == 0 ? 0 : t > from - 1e-9 && t < to + 1e-9 ? value : kNone;
+                                               }),
+                                         options);
     std::string all;
     EXPECT_TRUE(runs.ok());
     for (const Diagnostic& warning : runs->warnings) all += to_string(warning) + "\n";
@@ -192,10 +193,9 @@ TEST(ReadRuns, ControllersLeaveOtherMotorsOnTheirJoint) {
   options.controllers.resize(1);
   options.controllers[0].command = "motor.tau";
   options.controllers[0].terms = {{"encoder.q", ""}};
-  const Result<Recordings> runs =
-      read(model,
-           table({"encoder.q", "motor.tau", "second.tau"}, even(0.01, 101), [](int s, double) { return 1.0 * s; }),
-           options);
+  const Result<Recordings> runs = read(
+      model, table({"encoder.q", "motor.tau", "second.tau"}, even(0.01, 101), [](int s, double) { return 1.0 * s; }),
+      options);
   ASSERT_TRUE(runs.ok()) << runs.failure().to_string();
   for (std::size_t k = 0; k < runs->runs[0].input.size(); ++k) {
     EXPECT_NEAR(runs->runs[0].input[k].torque[0], 3, 1e-12);
@@ -209,9 +209,10 @@ TEST(ReadRuns, StepsAreLimitedByTheMemoryTheyTake) {
   const Trajectory log = table({"encoder.q"}, even(0.01, 1001), zero);
   RunOptions options;
   options.step = 1e-6;
-  EXPECT_EQ(refused(pendulum(), log, options),
-            "log.csv: error: the motion must take at most 4 GB of memory, takes 71.8 GB in 1e+07 steps; choose a longer "
-            "--step, or less of the recordings (--from, --to)");
+  EXPECT_EQ(
+      refused(pendulum(), log, options),
+      "log.csv: error: the motion must take at most 4 GB of memory, takes 71.8 GB in 1e+07 steps; choose a longer "
+      "--step, or less of the recordings (--from, --to)");
   options.step = 1e-4;
   EXPECT_TRUE(read(pendulum(), log, options));
 }

@@ -30,14 +30,15 @@ TEST(SdfFaults, FaultsHaveTheirPlaces) {
 }
 
 TEST(SdfFaults, NumbersThatNoMachineHas) {
-  EXPECT_EQ(faults(in_model("<link name='a'><pose>0 0 -1e60 0 0 0</pose><inertial><mass>1e999</mass></inertial></link>\n"
-                            "<link name='b'><inertial/></link>\n"
-                            "<joint name='j' type='revolute'><parent>a</parent><child>b</child>\n<axis><xyz>0 0 1</xyz>"
-                            "<limit><lower>nan</lower><upper>none</upper></limit></axis></joint>\n")),
-            "m.sdf:3:26: error: <pose>: '-1e60' is not a number from -1e+50 to 1e+50\n"
-            "m.sdf:3:60: error: <mass>: '1e999' is not a number from -1e+50 to 1e+50\n"
-            "m.sdf:6:37: error: <lower>: 'nan' is not a finite number\n"
-            "m.sdf:6:55: error: <upper>: 'none' is not a number");
+  EXPECT_EQ(
+      faults(in_model("<link name='a'><pose>0 0 -1e60 0 0 0</pose><inertial><mass>1e999</mass></inertial></link>\n"
+                      "<link name='b'><inertial/></link>\n"
+                      "<joint name='j' type='revolute'><parent>a</parent><child>b</child>\n<axis><xyz>0 0 1</xyz>"
+                      "<limit><lower>nan</lower><upper>none</upper></limit></axis></joint>\n")),
+      "m.sdf:3:26: error: <pose>: '-1e60' is not a number from -1e+50 to 1e+50\n"
+      "m.sdf:3:60: error: <mass>: '1e999' is not a number from -1e+50 to 1e+50\n"
+      "m.sdf:6:37: error: <lower>: 'nan' is not a finite number\n"
+      "m.sdf:6:55: error: <upper>: 'none' is not a number");
 }
 
 TEST(SdfFaults, FaultsThatLibsdformatFinds) {

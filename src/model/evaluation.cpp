@@ -38,10 +38,9 @@ unsigned character(std::string_view text) {
 
 /// Beyond ASCII: controls, blanks, punctuation, and marks that are not seen or turn the direction of what follows.
 bool is_no_letter(unsigned c) {
-  constexpr std::pair<unsigned, unsigned> kRanges[] = {{0x80, 0xA0},     {0xAD, 0xAD},     {0x1680, 0x1680},
-                                                       {0x180B, 0x180F}, {0x2000, 0x206F}, {0x3000, 0x3000},
-                                                       {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF},
-                                                       {0xE0000, 0xFFFFFF}};
+  constexpr std::pair<unsigned, unsigned> kRanges[] = {
+      {0x80, 0xA0},     {0xAD, 0xAD},     {0x1680, 0x1680}, {0x180B, 0x180F}, {0x2000, 0x206F},
+      {0x3000, 0x3000}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE0000, 0xFFFFFF}};
   return std::any_of(std::begin(kRanges), std::end(kRanges),
                      [&](const auto& range) { return c >= range.first && c <= range.second; });
 }

@@ -16,7 +16,7 @@ constexpr double kLeastDamping = 1e-8, kMostDamping = 1e16;
 // A restoration that patience ends: its sum falls by less in that many iterations.
 constexpr int kRestoreStall = 20;
 constexpr double kRestoreFall = 0.05;
-constexpr int kGivenUp = 100;  // iterations of the last one, of a search that is given up
+constexpr int kGivenUp = 100;        // iterations of the last one, of a search that is given up
 constexpr double kThreshold = 1e-7;  // H + λD and C are positive: any order of pivots will do
 
 }  // namespace
@@ -179,8 +179,7 @@ SqpSearch::PenaltyEnd SqpSearch::minimize_penalty(const Penalty& penalty, bool s
       const bool falls = value <= (1 - kRestoreFall) * earlier;
       if (i > kRestoreStall && iteration_ >= options_.patience && !falls) end = PenaltyEnd::converged;
       earlier = value;
-    }
-    else if (stop_when_acceptable && good_enough(theta))
+    } else if (stop_when_acceptable && good_enough(theta))
       end = PenaltyEnd::good;
   }
   // what fell by less than a tenth in half of the iterations is as good as at its least

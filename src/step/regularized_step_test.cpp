@@ -393,8 +393,7 @@ TEST(RegularizedStep, DampersOfSpringsAreOfSecondOrderAndStable) {
     robot.gravity.setZero();
     robot.joints[0].type = JointType::prismatic;
     robot.joints[0].axis = Vector3d::UnitX();
-    robot.springs.push_back(
-        {"s", {LinkIndex(), Vector3d(-2, 0, 0)}, {LinkIndex(0), Vector3d::Zero()}, 4, 1, damping});
+    robot.springs.push_back({"s", {LinkIndex(), Vector3d(-2, 0, 0)}, {LinkIndex(0), Vector3d::Zero()}, 4, 1, damping});
     return *Mechanism::make(robot);
   };
   const auto end = [&](double damping, double h, double time) {

@@ -117,9 +117,10 @@ void Identification::find_contacts(const maximal::Mechanism& mechanism) {
     for (int k = 0; k < run.knots() && contacts.empty(); ++k) {
       finder.find(mechanism.numbers(), guess_[r].data() + (k + 1) * mechanism.stored(), 0, contacts);
       if (contacts.empty()) continue;
-      contacts_ = fmt::format("{}: {} and {} touch, or nearly, at t = {} s: identify knows no contacts, and takes what "
-                              "they push for something else; leave that out (--from, --to)",
-                              run.file, name(contacts[0].a()), name(contacts[0].b()), time_text(run.times[k]));
+      contacts_ = fmt::format(
+          "{}: {} and {} touch, or nearly, at t = {} s: identify knows no contacts, and takes what "
+          "they push for something else; leave that out (--from, --to)",
+          run.file, name(contacts[0].a()), name(contacts[0].b()), time_text(run.times[k]));
     }
   }
 }

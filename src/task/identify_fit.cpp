@@ -64,9 +64,9 @@ Result<identify::SolverReport> solve_in_stages(const identify::Parameters& param
   return report;
 }
 
-/// Where readings do not tell the whole motion, what a first guess makes of the rest leaves the truth after some swings,
-/// and no search finds back there. Recordings are then fitted from their beginnings on, a few steps more each time,
-/// which are guessed from the motion and the parameters so far.
+/// Where readings do not tell the whole motion, what a first guess makes of the rest leaves the truth after some
+/// swings, and no search finds back there. Recordings are then fitted from their beginnings on, a few steps more each
+/// time, which are guessed from the motion and the parameters so far.
 std::optional<Failure> lead_along(const Model& model, const identify::Parameters& parameters,
                                   std::vector<identify::Run>& runs, const identify::RunOptions& run_options,
                                   const identify::Weights& weights, const IdentifyOptions& options,
@@ -412,8 +412,8 @@ Result<Fit> fit(const Model& model, const identify::Parameters& parameters, cons
   if (!start.fitted) {
     identify::Weights soft = weights;
     soft.hard = false;
-    const auto lost = lead_along(model, parameters, placed, run_options, soft, options, common, x, poses,
-                                 part_of(progress, 0, 0));
+    const auto lost =
+        lead_along(model, parameters, placed, run_options, soft, options, common, x, poses, part_of(progress, 0, 0));
     if (lost) return *lost;
   }
   const std::vector<std::vector<double>> first_poses = poses;

@@ -56,7 +56,7 @@ struct FitStart {
   Eigen::VectorXd x;
   const std::vector<std::vector<double>>* poses = nullptr;
   std::shared_ptr<identify::SolverMemory> memory = nullptr;  ///< of a fit before
-  bool fitted = false;  ///< the poses are those of a fit, not a first guess
+  bool fitted = false;                                       ///< the poses are those of a fit, not a first guess
   bool lend = true;  ///< the problems keep their rows at the answer, for deviations with other weights
 };
 

@@ -119,7 +119,7 @@ std::string other_readings(const Misfit& misfit, const FitData& data, const std:
   };
   const std::string& unit = misfit.unit;
   const std::string si = unit.ends_with("/s") ? unit.substr(0, unit.size() - 2) : unit;  // as is_in() has it
-  const double as_read = ratio({si.c_str(), "", 1}, misfit.sensor);       // of the same steps as in other units
+  const double as_read = ratio({si.c_str(), "", 1}, misfit.sensor);  // of the same steps as in other units
   const double enough = std::min(3.0, as_read / kFarBetter);
   if (const auto other = likely_unit(data.model.sensors, misfit.sensor, enough, ratio)) {
     return "; " + other->text(data.model.sensors, "what is left over the noise is");

@@ -13,8 +13,8 @@ struct Misfit {
   int channel = 0;  ///< of all sensors in turn
   int sensor = 0;
   std::string name, unit;
-  double left = 0;   ///< root mean square; with a loss that lets outliers be, as the median has it
-  double noise = 0;  ///< that the sensor is said to have
+  double left = 0;    ///< root mean square; with a loss that lets outliers be, as the median has it
+  double noise = 0;   ///< that the sensor is said to have
   double varies = 0;  ///< root mean square of the readings about their mean; of angles as far as they are within a turn
   bool replay = false;
   double since = 0;  ///< s: where it begins, in the first recording that has it
@@ -34,8 +34,8 @@ std::optional<Misfit> worst_misfit(const Fit& fit, const std::vector<Sensor>& se
 std::string misfit_text(const Misfit& misfit, const FitData& data, const std::vector<Trajectory>& recordings,
                         const Fit& fit, int said, const IdentifyOptions& options);
 
-/// Where the motion that the readings show is not the model's, whatever its parameters; else nothing. `natural`, `found`:
-/// κ that suits the machine, and of the fit, as Weights have it.
+/// Where the motion that the readings show is not the model's, whatever its parameters; else nothing. `natural`,
+/// `found`: κ that suits the machine, and of the fit, as Weights have it.
 std::optional<std::string> wrong_motion_text(const Misfit& misfit, double natural, double found, const FitData& data,
                                              const std::vector<Trajectory>& recordings, const Fit& fit, int said,
                                              const IdentifyOptions& options);

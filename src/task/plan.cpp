@@ -41,8 +41,8 @@ constexpr const char* kNotFollowed =
 /// Laws of nature and of the calculus, and what contacts are: where not all can hold, goals and limits yield, and are
 /// named.
 bool is_law(const BoundFactor& bound) {
-  static const char* const laws[] = {"dynamics", "euler", "trapezoidal", "hermite", "simpson", "height of ",
-                                     "velocity of ", "acceleration of ", "friction of "};
+  static const char* const laws[] = {"dynamics",   "euler",        "trapezoidal",      "hermite",     "simpson",
+                                     "height of ", "velocity of ", "acceleration of ", "friction of "};
   return std::any_of(std::begin(laws), std::end(laws),
                      [&](const char* law) { return bound.factor->name().starts_with(law); });
 }
@@ -219,9 +219,8 @@ namespace {
 
 /// Whether a guess has the torques of a motion, too.
 bool is_plan(const Trajectory* guess, const PlanSetting& setting) {
-  return guess && std::all_of(setting.motors.begin(), setting.motors.end(), [&](int motor) {
-           return guess->find(setting.tree->torque_names()[motor]) >= 0;
-         });
+  return guess && std::all_of(setting.motors.begin(), setting.motors.end(),
+                              [&](int motor) { return guess->find(setting.tree->torque_names()[motor]) >= 0; });
 }
 
 }  // namespace
@@ -236,7 +235,8 @@ Result<SqpReport> Planner::search(int round, bool warm) {
     solver.barrier = kPlanBarrier;
     solver.warm_iterations = 0;
   }
-  const double doubt = hints(*problem_).empty() ? 1 : 0.5;  // of a robot that cannot hold itself where it starts or ends
+  const double doubt =
+      hints(*problem_).empty() ? 1 : 0.5;  // of a robot that cannot hold itself where it starts or ends
   solver.patience =
       static_cast<int>(doubt * std::max(kLeastPatience, kPatience / std::max(1, solver_->structure().unknowns)));
   Result<SqpReport> report = solver_->solve(problem_->values, solver, warm || round > 1);

@@ -65,7 +65,7 @@ struct PlanSummary {
   std::vector<PhaseFound> phases;  ///< of unknown duration
   int rounds = 1;                  ///< solved again with tighter limits, until they hold between the knots too
   std::vector<std::string>
-      starts;           ///< those tried after the first led nowhere ("fewer steps first"); the last found it
+      starts;                  ///< those tried after the first led nowhere ("fewer steps first"); the last found it
   int corrections = 0;         ///< shots until the roll-out followed (PlanOptions::refine)
   double cost_planned = 0;     ///< before these; solver.cost is that of the motion found
   bool refine_failed = false;  ///< no motion next to the plan was found that it follows: this is the plan as it was

@@ -17,13 +17,13 @@ using build::PlanSetting;
 using build::PlanShot;
 
 constexpr int kMostShots = 20, kIdleShots = 4;  // in which the gaps must have fallen by half
-constexpr int kMostIterations = 60;              // of each, a problem that is nearly convex
-constexpr double kEnough = 0.1;       // of the miss that is allowed
-constexpr double kDifference = 1e-6;  // rad, rad/s, N m: of Φ, whose slopes need not be exact
-constexpr double kSlow = 0.05;        // a shot that leaves more of what the last one missed asks for new ones
-constexpr double kWide = 100;         // times the violation that is allowed: not worth a look at limits
-constexpr double kTolerance = 1e-11;  // rad, rad/s: an open loop lets it grow a million times
-constexpr double kBarrier = 1e-4;     // limits are met already, or nearly
+constexpr int kMostIterations = 60;             // of each, a problem that is nearly convex
+constexpr double kEnough = 0.1;                 // of the miss that is allowed
+constexpr double kDifference = 1e-6;            // rad, rad/s, N m: of Φ, whose slopes need not be exact
+constexpr double kSlow = 0.05;                  // a shot that leaves more of what the last one missed asks for new ones
+constexpr double kWide = 100;                   // times the violation that is allowed: not worth a look at limits
+constexpr double kTolerance = 1e-11;            // rad, rad/s: an open loop lets it grow a million times
+constexpr double kBarrier = 1e-4;               // limits are met already, or nearly
 
 /// rad or m: by how much more than the plan its roll-out misses a goal at most, with friction as in the plan; infinite
 /// where it does not get there.

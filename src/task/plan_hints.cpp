@@ -86,8 +86,7 @@ void find_out_of_step(const build::PlanSetting& setting, Failure& failure) {
     for (const TaskGoal* goal : goals) {
       for (const auto& [name, value] : goal->joints) {
         if (name.text != c.name) continue;
-        const std::string why =
-            out_of_step(setting, c, held, value, setting.time(setting.task.knot(goal->time)));
+        const std::string why = out_of_step(setting, c, held, value, setting.time(setting.task.knot(goal->time)));
         if (!why.empty()) {
           failure.diagnostics.push_back(
               {Severity::error, name.where, fmt::format("cannot be met: {}: {}", goal->name, why)});

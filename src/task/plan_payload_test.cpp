@@ -25,8 +25,8 @@ Model folding() {
   RobotMaker make;
   LinkIndex last{};
   double length = 0;
-  for (const auto& [name, joint, l] : {std::tuple{"upper", "shoulder", 0.5}, std::tuple{"middle", "elbow", 0.4},
-                                       std::tuple{"fore", "wrist", 0.2}}) {
+  for (const auto& [name, joint, l] :
+       {std::tuple{"upper", "shoulder", 0.5}, std::tuple{"middle", "elbow", 0.4}, std::tuple{"fore", "wrist", 0.2}}) {
     const LinkIndex link = make.link(name, 1, {l / 2, 0, 0}, {1e-3, 0.02, 0.02});
     make.joint(joint, JointType::continuous, last, link, {length, 0, 0}, {0, 0, 1});
     make.model.robot.links[link.value].collisions = {capsule(0.03, l)};

@@ -129,8 +129,7 @@ namespace {
 /// One goal at one state.
 class GoalMeter {
  public:
-  GoalMeter(const PlanSetting& setting, const TaskGoal& goal, int knot)
-      : setting_(setting), goal_(goal), knot_(knot) {}
+  GoalMeter(const PlanSetting& setting, const TaskGoal& goal, int knot) : setting_(setting), goal_(goal), knot_(knot) {}
 
   void measure(const Eigen::VectorXd& q, const Eigen::VectorXd& v, std::vector<GoalMiss>& out) const {
     for (const auto& [name, value] : goal_.joints) {

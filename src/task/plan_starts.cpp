@@ -17,7 +17,7 @@ using build::PlanSetting;
 
 constexpr int kFew = 60, kLeast = 20;  // steps of the problem on which starts are tried
 constexpr int kIterations = 150;       // of each, at most
-constexpr int kStartPatience = 40;          // iterations, of each (SqpOptions::patience)
+constexpr int kStartPatience = 40;     // iterations, of each (SqpOptions::patience)
 constexpr double kEnough = 4e5;        // unknowns times iterations of all: no further start after that
 constexpr int kFromAfar = 100;         // of the penalty method, as where the start is the task's guess of rest
 

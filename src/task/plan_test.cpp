@@ -257,10 +257,11 @@ TEST(Plan, TheRollOutHasTheModelsOwnFriction) {
   ASSERT_TRUE(rounded) << rounded.failure().to_string();
   EXPECT_GT(rounded->summary.miss_max, 0.05);
   ASSERT_EQ(rounded->summary.warnings.size(), 1u);
-  EXPECT_EQ(rounded->summary.warnings[0],
-            fmt::format("rolled out open loop, cart.q misses goal there by {:.3g} m at 2 s: its dry friction is sharp, "
-                        "the plan rounds it off over 0.5 rad/s or m/s (friction_speed), or follow the plan with feedback",
-                        rounded->summary.misses[0].roll_out));
+  EXPECT_EQ(
+      rounded->summary.warnings[0],
+      fmt::format("rolled out open loop, cart.q misses goal there by {:.3g} m at 2 s: its dry friction is sharp, "
+                  "the plan rounds it off over 0.5 rad/s or m/s (friction_speed), or follow the plan with feedback",
+                  rounded->summary.misses[0].roll_out));
   task.dry_friction = false;
   const Result<PlanResult> without = task::plan(model, task, options);
   ASSERT_TRUE(without) << without.failure().to_string();

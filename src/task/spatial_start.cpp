@@ -400,7 +400,8 @@ Result<SpatialStart> make_spatial_start(const Model& model, PlanarForces forces)
   auto v = close_velocities(*start.tree, start.q, wish, as_held(rates));
   if (!v) {  // as with positions
     auto rounded = close_velocities(*start.tree, start.q, wish, as_held(choosable(*start.tree, start.q, rates)));
-    if (!rounded || (*rounded - wish)(rates).lpNorm<Eigen::Infinity>() > kPrinted * (1 + wish.lpNorm<Eigen::Infinity>())) {
+    if (!rounded ||
+        (*rounded - wish)(rates).lpNorm<Eigen::Infinity>() > kPrinted * (1 + wish.lpNorm<Eigen::Infinity>())) {
       return v.failure();
     }
     v = std::move(rounded);

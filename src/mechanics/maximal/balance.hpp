@@ -308,8 +308,7 @@ void spring_balance(const Pose<T>& a, const Pose<T>& b, const T* com_a, const T*
   T rate(0.0), rate_after(0.0);
   for (int k = 0; k < 12; ++k) rate += row[k] * before[k], rate_after += row[k] * T(after[k]);
   const Damping<T> damping(n[N::damping], mobility, h);
-  line.pull(a, b,
-            h * n[N::stiffness] * (line.length - n[N::rest]) + damping.before * rate + damping.after * rate_after,
+  line.pull(a, b, h * n[N::stiffness] * (line.length - n[N::rest]) + damping.before * rate + damping.after * rate_after,
             impulse);
 }
 
