@@ -233,6 +233,7 @@ Done Demo::identify() {
                            "--set",    "O.dry=0.005",
                            "--set",    "bar.I0=0.04",
                            "--free",   "O.viscous,O.dry,bar.I0",
+                           "--step",   "5ms",
                            "--save",   in_folder("fitted.set"),
                            "--out",    in_folder("identify.csv"),
                            "--json",   in_folder("identify.json"),

@@ -22,6 +22,10 @@ endif()
 add_library(kinegraph_test_options INTERFACE)
 target_compile_definitions(kinegraph_test_options INTERFACE KINEGRAPH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_compile_options(kinegraph_test_options INTERFACE $<$<CONFIG:Release>:-O1>)
+if(KINEGRAPH_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Checks as calls instead of code at every access, and little optimisation: a third less time of the compiler.
+  target_compile_options(kinegraph_test_options INTERFACE -Og --param=asan-instrumentation-with-call-threshold=0)
+endif()
 target_include_directories(kinegraph_test_options INTERFACE ${CMAKE_SOURCE_DIR})
 
 # Precompiled once and reused by all: once for the libraries, once for the programs that test them (other flags).
