@@ -3,13 +3,15 @@
 
     run.py [--build | --only-build] [--seconds N | --each N] [TARGET …]
 
---build makes it first (cmake --preset fuzz; clang with libFuzzer). --seconds N: in all; --each N: for each target.
+--build makes it first (cmake --preset fuzz; clang with libFuzzer). --seconds N: in all; --each N: for each target, as many
+at once as there are processors.
 Limits: no crash, no report of a sanitizer, 1 s of processor time per input (fuzz/driver.cpp), 1 GB.
 An input that breaks one is kept in build/fuzz/found/TARGET: mend the reader, then put it in fuzz/regressions/TARGET.
 Ends with 77 where there is no clang with libFuzzer, or, without --build, no fuzzer.
 """
 
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
@@ -151,7 +153,8 @@ def main():
         print("the fuzzer is not built: run.py --build, or make fuzz-short")
         sys.exit(SKIPPED)
     each = max(1, arguments.seconds // len(targets)) if arguments.seconds else arguments.each
-    sound = [fuzz(target, each) for target in targets]
+    with concurrent.futures.ThreadPoolExecutor(1 if arguments.seconds else len(os.sched_getaffinity(0))) as pool:
+        sound = list(pool.map(lambda target: fuzz(target, each), targets))
     sys.exit(0 if all(sound) else 1)
 
 
