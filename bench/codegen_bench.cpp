@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -221,6 +222,14 @@ void judge(const Line& line, const MarkdownTable& table) {
                      : "FAIL"});
 }
 
+/// As docs/codegen.md advises for batches: vectors of eight numbers that straddle no cache lines.
+struct Packed {
+  explicit Packed(long size) : numbers(static_cast<double*>(std::aligned_alloc(64, 64 * size)), &std::free) {}
+  double* data() const { return numbers.get(); }
+  double& operator[](std::size_t k) const { return numbers.get()[k]; }
+  std::unique_ptr<double[], void (*)(void*)> numbers;
+};
+
 /// States per second of the form for eight at once, against the form for one, by the same compiler. Both are asked for
 /// eight states at a time, so that what asking costs is the same for both.
 void batch(const std::string& robot, const TreePointer& tree, Kind kind, const MarkdownTable& table) {
@@ -232,17 +241,19 @@ void batch(const std::string& robot, const TreePointer& tree, Kind kind, const M
     const State& s = states[state];
     return f == 0 ? s.q : f == 1 ? s.v : kind == Kind::inverse ? s.a : s.tau;
   };
-  std::vector<std::vector<double>> packed[3];
+  std::vector<Packed> packed[3];
   for (int first = 0; first < kStates; first += kLanes) {
     for (int f = 0; f < 3; ++f) {
-      std::vector<double> x(field(first, f).size() * kLanes);
-      for (std::size_t k = 0; k < x.size(); ++k)
-        x[k] = field(first + static_cast<int>(k % kLanes), f)[static_cast<long>(k / kLanes)];
+      const long numbers = field(first, f).size();
+      Packed x(numbers);
+      for (long k = 0; k < numbers * kLanes; ++k)
+        x[k] = field(first + static_cast<int>(k % kLanes), f)[k / kLanes];
       packed[f].push_back(std::move(x));
     }
   }
   for (auto& [compiler, code] : compile(generated.program, kLanes)) {
-    VectorXd out(n), out_packed(n * kLanes);
+    VectorXd out(n);
+    const Packed out_packed(n);
     double* one[] = {out.data()};
     double* many[] = {out_packed.data()};
     const auto times =

@@ -293,8 +293,9 @@ TEST(GeneratedDynamics, PivotsAreThoseOfTheClosedLoop) {
       for (const double crank : {kUp, 0.9, 2.0}) {
         const VectorXd q = Eigen::Vector4d(crank, -crank, crank - M_PI, crank - M_PI);
         VectorXd v = Eigen::Vector4d(0.5, -0.5, 0.5, 0.5), a = VectorXd::Zero(4);
-        VectorXd tau = Eigen::Vector4d(0.1, 0.2, -0.3, 0.4);
+        VectorXd tau = Eigen::Vector4d(0.1, 0.2, -0.3, 0.9);  // upright, too, it is pushed
         ASSERT_TRUE(numeric.solve(q.data(), v.data(), a.data(), tau.data(), surroundings).ok);
+        ASSERT_GT(a.cwiseAbs().maxCoeff(), 0.1);
         const auto answer = evaluate(generated->program, {q.data(), v.data(), tau.data()});
         EXPECT_GT(answer.back()[0], 0.1) << name;
         for (int i = 0; i < 4; ++i) EXPECT_NEAR(answer[0][i], a[i], 1e-11 * a.cwiseAbs().maxCoeff()) << name;
@@ -351,6 +352,41 @@ TEST(GeneratedDynamics, TheSearchStopsWhenInterrupted) {
   ASSERT_FALSE(generated);
   EXPECT_EQ(generated.failure().kind, Failure::Kind::interrupted);
   EXPECT_EQ(asked, 20);
+}
+
+TreePointer long_arm(int joints) {
+  RandomRobot random(9);
+  random.grow(std::vector<JointType>(joints, JointType::revolute), true);
+  return *screw::Tree::make(random.robot);
+}
+
+/// One order of a long chain takes seconds: it is interrupted in its midst, not when it is done.
+TEST(GeneratedDynamics, AnOrderStopsWhenInterrupted) {
+  Request request;
+  request.problem = Problem::forward;
+  request.ordering = "crba";
+  int asked = 0;
+  request.progress = [&](double) { return ++asked < 200; };
+  const auto generated = generate(long_arm(40), request);
+  ASSERT_FALSE(generated);
+  EXPECT_EQ(generated.failure().kind, Failure::Kind::interrupted);
+  EXPECT_EQ(asked, 200);
+}
+
+/// Orders whose operations grow with the cube of the joints are not traced to their end.
+TEST(GeneratedDynamics, OrdersThatTakeFarMoreAreGivenUp) {
+  Request request;
+  request.problem = Problem::forward;
+  const auto generated = generate(long_arm(60), request);
+  ASSERT_TRUE(generated) << generated.failure().to_string();
+  int given_up = 0, aba = 0;
+  for (const auto& tried : generated->tried) {
+    if (tried.ordering == "aba") aba = tried.flops;
+    given_up += tried.flops == Generated::Tried::kGivenUp;
+  }
+  EXPECT_GT(given_up, 0);
+  EXPECT_GT(aba, 0);
+  EXPECT_LE(generated->program.cost().flops(), aba);
 }
 
 TEST(GeneratedDynamics, WhatIsNotDeterminedIsRefused) {

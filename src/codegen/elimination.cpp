@@ -130,7 +130,7 @@ void SymbolicElimination::eliminate_if_alone(const std::vector<int>& unknowns) {
 }
 
 void SymbolicElimination::eliminate_last(std::vector<int> unknowns) {
-  while (true) {
+  while (goes_on()) {
     std::erase_if(unknowns, [&](int x) { return done(x); });
     int best = -1;
     double most = 0;
@@ -148,6 +148,11 @@ void SymbolicElimination::eliminate_last(std::vector<int> unknowns) {
   undetermined_ += static_cast<int>(unknowns.size());
 }
 
+bool SymbolicElimination::goes_on() {
+  stopped_ = stopped_ || (asked_ && !asked_());
+  return !stopped_;
+}
+
 void SymbolicElimination::pivot(int x, int r) {
   // The row that x was meant for is left to the unknown that this one was meant for.
   if (matched_[x] != r) {
@@ -163,6 +168,7 @@ void SymbolicElimination::pivot(int x, int r) {
   const Scalar inverse = is_unit(p) ? p : Scalar(1) / p;
   for (const auto& [other, coefficient] : rows_[r].terms) holding_[other].erase(r);
   for (const int target : std::set<int>(holding_[x])) {
+    if (!goes_on()) return;
     const Scalar factor = -(rows_[target].terms.at(x) * inverse);
     for (const auto& [other, coefficient] : rows_[r].terms) holding_[other].erase(target);
     rows_[target].add(rows_[r], factor);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -39,6 +40,11 @@ class SymbolicElimination {
   /// A new unknown with x = form, unless the form is known or an alias: then that.
   LinearForm define(const LinearForm& form, std::vector<int>& defined);
 
+  /// Asked before each change of a row; once it says no, pivots change nothing any more, and nothing that follows is of
+  /// use (stopped()).
+  void ask(std::function<bool()> goes_on) { asked_ = std::move(goes_on); }
+  bool stopped() const { return stopped_; }
+
   /// Pivots only in the row that is meant for an unknown, where that holds it: what is left in a row is then its own.
   void keep_to_own_rows() { own_rows_only_ = true; }
   /// False where no row that is left can determine it: it may be tried again later.
@@ -64,6 +70,7 @@ class SymbolicElimination {
   static constexpr int kFree = 1 << 30;  // solved_by_: nothing determines it, it is zero
 
   void pivot(int unknown, int row);
+  bool goes_on();
   /// The value of an unknown in terms of those that nothing determines.
   const LinearForm& in_free(int unknown);
   int choose(int unknown) const;
@@ -76,7 +83,8 @@ class SymbolicElimination {
   std::vector<bool> has_solution_;
   std::vector<Scalar> pivots_;
   int undetermined_ = 0;
-  bool own_rows_only_ = false, depends_on_undetermined_ = false;
+  bool own_rows_only_ = false, depends_on_undetermined_ = false, stopped_ = false;
+  std::function<bool()> asked_;
 };
 
 /// How far an expression keeps away from zero: the least of its sampled sizes over the largest. Constants: 1. One that

@@ -77,14 +77,17 @@ struct Bits<Float8> {
 template <class Number>
 using Real = typename Bits<Number>::Real;
 
+template <class Number>
+constexpr int lanes = static_cast<int>(sizeof(Number) / sizeof(Real<Number>));
+
 // Number k of an array. Vectors are never passed or returned by value: how that is done would depend on the processor.
 template <class Number>
 inline void take(const Real<Number>* from, int k, Number& x) {
-  std::memcpy(&x, from + k * (sizeof(Number) / sizeof(Real<Number>)), sizeof x);
+  std::memcpy(&x, from + k * lanes<Number>, sizeof x);
 }
 template <class Number>
 inline void put(const Number& x, Real<Number>* to, int k) {
-  std::memcpy(to + k * (sizeof(Number) / sizeof(Real<Number>)), &x, sizeof x);
+  std::memcpy(to + k * lanes<Number>, &x, sizeof x);
 }
 // clang++ aligns the stack for vectors only where an array of them has to lie in it; else what it spills straddles
 // cache lines, more or fewer of them from one run to the next.

@@ -80,6 +80,7 @@ Result<Generated> generate(const std::shared_ptr<const screw::Tree>& tree, const
                                           quote(tree->coordinates()[c].name)));
   }
   Request own = request;
+  if (request.progress) own.options.goes_on = [&](int) { return request.progress(0); };
   own.options.closed = closed_positions(*tree, ExpressionGraph::kClosed);
   Result<Candidate> best = trace_order(problem, own, generated);
   if (!best) return best.failure();

@@ -26,7 +26,8 @@ struct Generated {
   std::string order;     ///< its unknowns, "F3 V3 a3 …"; empty where there is nothing to order
   struct Tried {
     std::string ordering;
-    int flops = 0;  ///< without derivatives; −1: no code in this order
+    static constexpr int kNoCode = -1, kGivenUp = -2;
+    int flops = 0;  ///< without derivatives, or one of these: given up where it takes far more than the best
   };
   std::vector<Tried> tried;     ///< orderings with a name, each with its operations
   int searched = 0;             ///< orders that were traced

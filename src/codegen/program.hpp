@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ struct TraceOptions {
   /// Positions with all loops closed, ExpressionGraph::kClosed of them, the start last (closed_positions()): pivots
   /// must keep away from zero there, and what vanishes at all of them is left out. None without loops.
   std::vector<Eigen::VectorXd> closed = {};
+  /// Asked often while an order is traced, with the expressions there are so far; false: the trace is interrupted.
+  std::function<bool(int expressions)> goes_on = {};
 };
 
 /// Dynamics in what is given (the mass matrix: nothing given), eliminated in an order of the problem's unknowns as

@@ -13,6 +13,8 @@ using What = ScrewProblem::What;
 
 constexpr double kSmallest = 1e-8;  // relative pivot where loops are closed
 constexpr long kAll = 1500;         // members of the family that are all tried
+constexpr int kFar = 100'000;       // expressions of an order that may be given up,
+constexpr int kFarMore = 20;        // and how many times the operations of the best these are
 constexpr long kWork = 1'200'000;   // operations traced in a guided search, about a second
 
 /// A member of the family: for each unknown θ̈ how many bodies it waits beyond its own.
@@ -22,6 +24,7 @@ class Search {
  public:
   Search(const ScrewProblem& problem, const Request& request)
       : problem_(problem), tree_(*problem.tree), request_(request) {
+    request_.options.goes_on = [this](int expressions) { return goes_on(expressions); };
     for (int c = 0; c < static_cast<int>(tree_.coordinates().size()); ++c) {
       const int v = problem.find(What::acceleration, c);
       if (problem.variables[v].known || problem.variables[v].level > 0) continue;
@@ -32,11 +35,17 @@ class Search {
   }
 
   Result<Candidate> run(std::vector<Generated::Tried>& tried, int& searched) {
-    for (const std::string& name : build::screw_order_names()) {
-      if (name == "custom" || name == "rnea") continue;
+    std::vector<std::string> names = build::screw_order_names();
+    std::erase_if(names, [](const std::string& name) { return name == "custom" || name == "rnea"; });
+    for (const std::string& name : names) tried.push_back({name, 0});
+    // of large robots ABA first: its operations grow with the number of bodies alone, and others are measured by it
+    if (members_ > kAll) std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name == "aba"; });
+    for (const std::string& name : names) {
       const Result<ScrewOrder> order = build::screw_order(problem_, name);
       if (!order) return order.failure();
-      tried.push_back({name, consider(name, *order) ? last_ : -1});
+      const bool fine = consider(name, *order);
+      const auto its = std::find_if(tried.begin(), tried.end(), [&](const auto& t) { return t.ordering == name; });
+      its->flops = fine ? last_ : given_up_ ? Generated::Tried::kGivenUp : Generated::Tried::kNoCode;
     }
     if (members_ <= kAll) {
       all_of_them();
@@ -85,7 +94,9 @@ class Search {
     stopped_ = stopped_ || (request_.progress && !request_.progress(share()));
     if (stopped_) return false;
     ++searched_;
+    given_up_ = false;
     Result<Program> program = trace_checked(problem_, request_, order);
+    if (given_up_ || stopped_) return false;
     if (!program) {
       why_not_ = program.failure();
       return false;
@@ -94,6 +105,13 @@ class Search {
     work_ += last_;
     if (best_.flops == 0 || last_ < best_.flops) best_ = {name, order, std::move(*program), last_};
     return true;
+  }
+  /// While an order is traced. One that takes far more than the best is given up: of a chain of 300 links CRBA would
+  /// take minutes and gigabytes, where ABA takes half a second.
+  bool goes_on(int expressions) {
+    stopped_ = stopped_ || (request_.progress && !request_.progress(share()));
+    given_up_ = best_.flops > 0 && expressions > std::max(kFar, kFarMore * best_.flops);
+    return !stopped_ && !given_up_;
   }
   double share() const {
     const double done =
@@ -136,12 +154,12 @@ class Search {
 
   const ScrewProblem& problem_;
   const screw::Tree& tree_;
-  const Request& request_;
+  Request request_;
   std::vector<int> variables_;
   std::vector<std::vector<int>> ways_;
   Candidate best_;
   std::optional<Failure> why_not_;
-  bool stopped_ = false;
+  bool stopped_ = false, given_up_ = false;
   int searched_ = 0, last_ = 0;
   long work_ = 0, members_ = 1;
 };

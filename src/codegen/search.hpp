@@ -15,6 +15,7 @@ struct Candidate {
 };
 
 /// A program in an order, simplified, without derivatives. Fails where it has no pivots at positions with closed loops.
+/// Interrupted where request.options.goes_on says so.
 Result<Program> trace_checked(const build::ScrewProblem& problem, const Request& request,
                               const build::ScrewOrder& order);
 

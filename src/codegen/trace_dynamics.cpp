@@ -41,8 +41,10 @@ class Tracer {
     make_inputs();
     SymbolicElimination elimination;
     if (kind_ == Problem::mass_matrix) elimination.keep_to_own_rows();
+    if (options_.goes_on) elimination.ask([this] { return options_.goes_on(graph().size()); });
     const ScrewRows rows(problem_, inputs_, elimination);
     eliminate_in_order(problem_, rows, order, kind_ == Problem::mass_matrix, elimination);
+    if (elimination.stopped()) return Failure::interrupted();
     program_.undetermined = elimination.undetermined();
     if (kind_ == Problem::mass_matrix) {
       add_mass_matrix(rows, elimination);
