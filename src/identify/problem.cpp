@@ -36,7 +36,8 @@ Problem::Implementation::Implementation(const Model& model, std::shared_ptr<cons
       misses(Eigen::MatrixXd::Zero(n, steps())),
       after(n),
       change(n),
-      hard(weights.hard) {
+      hard(weights.hard),
+      planar(!model.spatial()) {
   const int count = static_cast<int>(run.readings.size());
   for (int k = 0, at = 0; k <= steps(); ++k) {
     first_reading.push_back(at);
@@ -160,7 +161,14 @@ double Problem::Implementation::visit(const std::vector<double>& poses, bool slo
 template <class Sink>
 double Problem::Implementation::visit_unknowns(const std::vector<double>& poses, const Sink& sink) {
   if (!hard) {
+    if (planar) plane.set(n / 6, pose(poses, 0));
     return visit(poses, true, [&](int k, RowKind kind, RowBlock& block) {
+      // the first rows hold the knots −1 and 0, those of each step the next one
+      if (planar)
+        plane.restrict_rows(block, kind == RowKind::start ? 0 : 2,
+                            kind == RowKind::start  ? 1
+                            : kind == RowKind::step ? 2
+                                                    : 1);
       sink({k, kind, k, block.states(0), block.border(0), block.residual(), block.count(), 3});
     });
   }
@@ -195,13 +203,15 @@ double Problem::cost(const MachinePoint& machine, const std::vector<double>& pos
 
 double Problem::cost_up_to(double most, const MachinePoint& machine, const std::vector<double>& poses) {
   implementation_->set_machine(machine, false);
-  return implementation_->visit(poses, false, [](int, RowKind, RowBlock&) {}, most);
+  return implementation_->visit(
+      poses, false, [](int, RowKind, RowBlock&) {}, most);
 }
 
 std::size_t Problem::row_numbers(int parameters) const {
   const Implementation& all = *implementation_;
   std::size_t rows = 4 * static_cast<std::size_t>(all.n);  // of the start
   if (!all.hard) rows += static_cast<std::size_t>(all.n) * all.steps();
+  if (!all.hard && all.planar) rows += static_cast<std::size_t>(all.n / 2) * (all.steps() + 2);
   for (const Reading& reading : all.run.readings) {
     rows += std::count_if(reading.y.begin(), reading.y.end(), [](double y) { return !std::isnan(y); });
   }

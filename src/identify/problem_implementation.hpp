@@ -5,6 +5,7 @@
 #include "kinegraph/base/numbers.hpp"
 #include "kinegraph/identify/problem.hpp"
 #include "kinegraph/identify/problem_kept.hpp"
+#include "kinegraph/identify/problem_plane.hpp"
 #include "kinegraph/identify/problem_readings.hpp"
 #include "kinegraph/identify/problem_start.hpp"
 #include "kinegraph/identify/start_response.hpp"
@@ -67,6 +68,8 @@ struct Problem::Implementation {
   bool keep = false;
   const Implementation* lender = nullptr;  // of expect_as()
   bool hard = false;
+  bool planar = false;
+  PlaneHold plane;  // of a planar machine
   StartResponse response;  // of a hard model
   double impulse_cost = 0, reading_cost = 0;
   long reading_rows = 0;
