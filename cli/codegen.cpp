@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "graph_options.hpp"
@@ -71,8 +72,9 @@ class Codegen final : public Verb {
 
  private:
   Result<codegen::Request> read(OptionReader& reader);
+  bool summary_only() const { return common_.embedding && common_.embedding->summary_only; }
   Done write(const codegen::Generated& generated, const codegen::EmitOptions& options, Outputs& outputs,
-             SideFile& file);
+             std::optional<SideFile>& file);
   codegen::EmitOptions emit_options() const;
   std::string search_text(const codegen::Generated& generated) const;
 
@@ -96,7 +98,7 @@ Result<codegen::Request> Codegen::read(OptionReader& reader) {
     reader.fault("known", "goes with --problem hybrid: --known j1.a,j2.tau says what is known of each joint");
   }
   reader.choice("batch", batch_, {"0", "4", "8"});
-  if (out_.empty()) reader.fault("out", "is missing: kinegraph codegen MODEL --out FILE.hpp");
+  if (out_.empty() && !summary_only()) reader.fault("out", "is missing: kinegraph codegen MODEL --out FILE.hpp");
   if (out_ == "-" && common_.json == "-") reader.fault("out, json", "only one of them can be standard output");
   if (out_ != "-" && !out_.empty() && out_ == common_.json) {
     reader.fault("out, json", "both name the file " + quote(out_));
@@ -148,9 +150,9 @@ codegen::EmitOptions Codegen::emit_options() const {
 }
 
 Done Codegen::write(const codegen::Generated& generated, const codegen::EmitOptions& options, Outputs& outputs,
-                    SideFile& file) {
+                    std::optional<SideFile>& file) {
   const std::string text = codegen::emit_header(generated.program, options);
-  if (Done done = file.write(text); !done) return done;
+  if (Done done = file ? file->write(text) : Done(std::monostate{}); !done) return done;
   const codegen::OperationCount cost = generated.program.cost();
   Summary summary("codegen", common_.model);
   summary.add("problem", problem_, "problem")
@@ -181,8 +183,12 @@ Done Codegen::run() {
   if (!request) return request.failure();
   Result<Outputs> outputs = Outputs::open(json_only(common_));
   if (!outputs) return outputs.failure();
-  Result<SideFile> file = SideFile::create(common_.embedding, out_);
-  if (!file) return file.failure();
+  std::optional<SideFile> file;
+  if (!summary_only()) {
+    Result<SideFile> created = SideFile::create(common_.embedding, out_);
+    if (!created) return created.failure();
+    file.emplace(*std::move(created));
+  }
   const Result<Model> model = common_.read_model();
   if (!model) return model.failure();
   const auto tree = task::tree_of(*model);
@@ -199,7 +205,7 @@ Done Codegen::run() {
   if (Done fine = generated->program.check_constants(single_); !fine) return fine;
   codegen::EmitOptions options = emit_options();
   options.ordering = generated->ordering;
-  return write(*generated, options, *outputs, *file);
+  return write(*generated, options, *outputs, file);
 }
 
 }  // namespace

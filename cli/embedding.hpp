@@ -39,6 +39,7 @@ struct Embedding {
   std::string command;                          ///< how the page says that it was made
   bool keep_trajectory = false;                 ///< what --out would have is wanted
   bool keep_page = false;                       ///< what --report would have is wanted
+  bool summary_only = false;                    ///< pictures and headers are not: nothing is drawn, --out not needed
   std::shared_ptr<task::EstimateOptions> live;  ///< of `estimate`: its options alone are wanted, here
   std::function<bool()> stopped;                ///< asked now and then by long work; true: it ends, interrupted
 

@@ -46,6 +46,7 @@ class GraphVerb final : public Verb {
   /// The summary for machines and the report with its pictures.
   Result<Outputs> open_outputs(const Model& model);
   Result<std::string> draw(const report::Sketch& sketch) const;
+  bool summary_only() const { return common_.embedding && common_.embedding->summary_only; }
   bool wants_page() const { return !common_.report.empty() || (common_.embedding && common_.embedding->keep_page); }
   Done check_after(int steps, linear::EliminationGame& game, const std::vector<std::vector<int>>& order) const;
 
@@ -91,7 +92,7 @@ Result<Outputs> GraphVerb::open_outputs(const Model& model) {
 
 Done GraphVerb::write(const std::string& content, const linear::EliminationGame* game, const Model& model) {
   std::string file = common_.out;
-  const bool page_only = file.empty() && !common_.report.empty();
+  const bool no_file = summary_only() || (file.empty() && !common_.report.empty());
   if (file.empty()) {
     const std::string stem = std::filesystem::path(common_.model).stem().string();
     const std::string what = options_.after.empty() ? options_.show : "after" + options_.after;
@@ -103,7 +104,7 @@ Done GraphVerb::write(const std::string& content, const linear::EliminationGame*
   }
   Result<Outputs> outputs = open_outputs(model);
   if (!outputs) return outputs.failure();
-  if (!page_only) {
+  if (!no_file) {
     Result<SideFile> side = SideFile::create(common_.embedding, file);
     if (!side) return side.failure();
     if (Done done = side->write(content); !done) return done;
@@ -118,8 +119,8 @@ Done GraphVerb::write(const std::string& content, const linear::EliminationGame*
         .add("tree_width", game->width(), "tree width, in variables")
         .add("tree_width_numbers", game->width_in_numbers(), "tree width, in numbers");
   }
-  if (file != "-" && !page_only) summary.add_text(fmt::format("  wrote {}\n", file));
-  if (file == "-" && common_.json.empty() && common_.report.empty()) return std::monostate{};
+  if (file != "-" && !no_file) summary.add_text(fmt::format("  wrote {}\n", file));
+  if (file == "-" && !no_file && common_.json.empty() && common_.report.empty()) return std::monostate{};
   return outputs->write(summary, nullptr, {});
 }
 
@@ -163,7 +164,7 @@ Done GraphVerb::instant(const Model& model) {
   const int steps = static_cast<int>(order->size());
   if (Done done = check_after(steps, game, *order); !done) return done;
 
-  if (options_.format == "text") {
+  if (options_.format == "text" && !summary_only()) {
     const auto text = report::equations(problem, skeleton, *order);
     if (!text) return text.failure();
     return write(fmt::format("{}\n{}\n", title_of(model.name, options_, steps), *text), &whole, model);
@@ -171,6 +172,7 @@ Done GraphVerb::instant(const Model& model) {
   const bool tree_picture = options_.show == "tree";
   const bool factors = options_.show == "factors" && options_.after.empty();
   if (factors) game = linear::play(game.incidence, *order, 0);
+  if (summary_only()) return write("", factors ? nullptr : &game, model);
   if (Done done = check_size(game, options_.format); !done && !tree_picture) return done;
   report::Sketch sketch;
   if (tree_picture) {
@@ -236,6 +238,7 @@ Done GraphVerb::trajectory(const Model& model) {
   const bool factors = options_.show == "factors" && options_.after.empty();
   linear::EliminationGame game = linear::play(report::incidence(graph, bayes), order, factors ? 0 : -1);
   if (Done done = check_after(steps, game, order); !done) return done;
+  if (summary_only()) return write("", factors ? nullptr : &game, model);
   if (Done done = check_size(game, options_.format); !done) return done;
   report::Sketch sketch;
   if (tree_picture) {

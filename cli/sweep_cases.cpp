@@ -107,7 +107,7 @@ std::vector<std::string> SweepCases::arguments(std::uint64_t number, const Chang
 std::string SweepCases::command(std::uint64_t number) const {
   std::string line = "kinegraph " + study_.verb.text;
   for (const std::string& word : arguments(number)) line += " " + shell_word(word);
-  return line;
+  return study_.verb.text == "codegen" ? line + " --out=-" : line;
 }
 
 Result<Outcome> SweepCases::run(std::uint64_t number) {
@@ -128,6 +128,7 @@ Result<Outcome> SweepCases::run(std::uint64_t number, Embedding& found, Failure&
   std::vector<std::string> words = arguments(number, changes);
   words.insert(words.end(), {"--threads=1", "--quiet"});
   found.models = &models_;
+  found.summary_only = true;
   found.keep_trajectory = found.keep_trajectory || columns_;
   const Done done = ask_safely(study_.verb.text, std::move(words), found);
   Outcome outcome;

@@ -354,7 +354,7 @@ class StudyChecker {
 }  // namespace
 
 std::vector<std::string> sweepable_verbs() {
-  return {"check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "plan"};
+  return {"check", "kinematics", "simulate", "inverse", "hybrid", "estimate", "identify", "plan", "graph", "codegen"};
 }
 
 Failure check_study(const ensemble::StudyDraft& draft) { return StudyChecker(draft).check(); }

@@ -228,6 +228,28 @@ class Sweeps(SweepCase):
         self.assertNotIn("seed", rows[0])
         self.assertEqual(len({row["speed"] for row in rows}), 1)
 
+    def test_what_orders_of_elimination_cost(self):
+        """graph and codegen as well, without their pictures and headers."""
+        shutil.copy(os.path.join(MODELS, "three_r.urdf"), self.folder)
+        self.write("orders.yaml", "verb: graph\nmodel: three_r.urdf\nvary:\n  --problem: [inverse, forward]\n  --ordering: [rnea, aba, crba]\n"
+                   "outputs: [fill, flops]\n")
+        self.write("code.yaml", "verb: codegen\nmodel: three_r.urdf\noptions: {problem: forward}\n"
+                   "vary: {--ordering: [aba, crba]}\noutputs: [operations, bytes]\n")
+        before = set(self.files())
+        self.good("sweep", "orders.yaml")
+        self.good("sweep", "code.yaml")
+        self.assertEqual(set(self.files()) - before, {"orders.csv", "code.csv"})
+        rows = self.rows("orders.csv")
+        self.assertEqual(len(rows), 6)
+        for row in rows:
+            self.good("graph", "three_r.urdf", "--problem", row["--problem"], "--ordering", row["--ordering"], "--out", "g.svg", "--json", "g.json")
+            alone = json.loads(self.read("g.json"))
+            self.assertEqual((float(row["fill"]), float(row["flops"])), (alone["fill"], alone["flops"]))
+        for k, row in enumerate(self.rows("code.csv")):
+            command = self.good("sweep", "code.yaml", "--case", str(k)).out
+            header = self.good(*shlex.split(command)[1:]).out
+            self.assertEqual(int(row["bytes"]), len(header.encode()))
+
     def test_help_teaches_and_paths_are_listed(self):
         text = self.good("sweep", "--help").out
         for word in ("verb: simulate", "vary:", "mpirun -n 64", "--restart", "latin-hypercube"):
@@ -383,7 +405,7 @@ class SweepFaults(SweepCase):
 
     def test_verbs_models_and_options(self):
         self.refused(STUDY.replace("verb: simulate", "verb: simulat"),
-                     "bad.yaml:1:7: error: verb: must be one of check, kinematics, simulate, inverse, hybrid, estimate, identify, plan, is "
+                     "bad.yaml:1:7: error: verb: must be one of check, kinematics, simulate, inverse, hybrid, estimate, identify, plan, graph, codegen, is "
                      "'simulat'; did you mean 'simulate'?")
         self.refused(STUDY.replace("fourbar.yaml", "fivebar.yaml"),
                      "bad.yaml:2:8: error: model: fivebar.yaml: cannot read the file: no such file")
