@@ -246,8 +246,7 @@ void batch(const std::string& robot, const TreePointer& tree, Kind kind, const M
     for (int f = 0; f < 3; ++f) {
       const long numbers = field(first, f).size();
       Packed x(numbers);
-      for (long k = 0; k < numbers * kLanes; ++k)
-        x[k] = field(first + static_cast<int>(k % kLanes), f)[k / kLanes];
+      for (long k = 0; k < numbers * kLanes; ++k) x[k] = field(first + static_cast<int>(k % kLanes), f)[k / kLanes];
       packed[f].push_back(std::move(x));
     }
   }

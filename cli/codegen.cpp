@@ -126,7 +126,7 @@ std::string Codegen::search_text(const codegen::Generated& generated) const {
   if (generated.tried.empty()) return "";
   std::string text = fmt::format("\n  ordering    operations{}\n", derivatives_ ? ", without derivatives" : "");
   for (const auto& tried : generated.tried) {
-    const char* why = tried.flops >= 0                                         ? ""
+    const char* why = tried.flops >= 0                                     ? ""
                       : tried.flops == codegen::Generated::Tried::kGivenUp ? "  (given up: far more operations)"
                                                                            : "  (no code in this order)";
     text += fmt::format("  {:<12}{:>10}{}\n", tried.ordering, tried.flops < 0 ? "-" : std::to_string(tried.flops), why);

@@ -39,7 +39,8 @@ class Search {
     std::erase_if(names, [](const std::string& name) { return name == "custom" || name == "rnea"; });
     for (const std::string& name : names) tried.push_back({name, 0});
     // of large robots ABA first: its operations grow with the number of bodies alone, and others are measured by it
-    if (members_ > kAll) std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name == "aba"; });
+    if (members_ > kAll)
+      std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name == "aba"; });
     for (const std::string& name : names) {
       const Result<ScrewOrder> order = build::screw_order(problem_, name);
       if (!order) return order.failure();

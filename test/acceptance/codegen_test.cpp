@@ -40,6 +40,8 @@ constexpr int kStates = 1000;
 constexpr double kEqual = 1e-11;    // of the largest result
 constexpr double kRegular = 0.05;   // pivot above which that holds; below, digits are lost
 constexpr double kSingular = 1e-6;  // pivot below which callers take numeric elimination
+// An order of pivots that stays as it is can meet a zero where another order would not (Bennett's linkage): so seldom.
+constexpr double kCauseless = 0.005;
 // Singular values over the largest: below these a row depends on others, or nearly so.
 constexpr double kSameRank = 1e-6, kNearlySingular = 0.02;
 
@@ -120,7 +122,7 @@ void expect_equal(const TreePointer& tree, Problem problem) {
   const std::vector<int> free = unknown_accelerations(*tree, request.given);
   const int rank = loops ? rank_of(*tree, tree->start_position(), free, kSameRank) : 0;
   double worst = 0, largest = 0;
-  int regular = 0;
+  int regular = 0, tried = 0, causeless = 0;
   for (int s = 0; regular < kStates && s < 20 * kStates; ++s) {
     VectorXd q = tree->start_position(), v = random(generator, n, 1);
     // loops: half of the states near the drawing, half anywhere, singular positions among them
@@ -130,8 +132,9 @@ void expect_equal(const TreePointer& tree, Problem problem) {
     VectorXd a = known, tau = known;
     const auto answer = codegen::evaluate(generated->program, {q.data(), v.data(), known.data()});
     const double pivot = loops ? std::min(1.0, answer[1][0]) : 1;
-    if (pivot < kSingular) {  // what a caller may not trust: it has been told, and not without a cause
-      EXPECT_LT(rank_of(*tree, q, free, kNearlySingular), rank) << "pivot " << pivot << " at " << q.transpose();
+    ++tried;
+    if (pivot < kSingular) {  // what a caller may not trust: it has been told, and seldom without a cause
+      causeless += rank_of(*tree, q, free, kNearlySingular) >= rank;
       continue;
     }
     ASSERT_TRUE(numeric.solve(q.data(), v.data(), a.data(), tau.data(), surroundings).ok);
@@ -153,6 +156,7 @@ void expect_equal(const TreePointer& tree, Problem problem) {
     }
   }
   EXPECT_EQ(regular, kStates);
+  EXPECT_LE(causeless, kCauseless * tried);
   EXPECT_LT(worst, kEqual * largest);
   std::ostringstream figure;
   figure << worst / largest;
@@ -393,6 +397,7 @@ class Header : public testing::Test {
   /// Compiles and runs; what it prints.
   std::string run(const std::string& header, const std::string& main) {
     std::ofstream(folder_ / "generated.hpp") << header;
+    std::ofstream(folder_ / "alone.cpp") << "#include \"generated.hpp\"\n";
     std::ofstream(folder_ / "main.cpp") << "#include \"generated.hpp\"\n#include <cstdio>\nint main() {\n"
                                         << main << "}\n";
     const std::string at = folder_.string();
@@ -400,6 +405,9 @@ class Header : public testing::Test {
     for (const std::string compiler : {"clang++", "g++"}) {  // the last one's answers are looked at
       if (compiler != "g++" && std::system((compiler + " --version > /dev/null 2>&1").c_str()) != 0) continue;
       const std::string command = "cd " + at + " && " + compiler +
+                                  " -std=c++17 -fsyntax-only -Wall -Wextra -Wconversion -Wshadow -Werror -pedantic "
+                                  "alone.cpp > log 2>&1 && " +
+                                  compiler +
                                   " -std=c++17 -O1 -Wall -Wextra -Werror -pedantic main.cpp -o program > log 2>&1 && "
                                   "./program > out";
       const int status = std::system(command.c_str());
