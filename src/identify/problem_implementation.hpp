@@ -69,7 +69,7 @@ struct Problem::Implementation {
   const Implementation* lender = nullptr;  // of expect_as()
   bool hard = false;
   bool planar = false;
-  PlaneHold plane;  // of a planar machine
+  PlaneHold plane;         // of a planar machine
   StartResponse response;  // of a hard model
   double impulse_cost = 0, reading_cost = 0;
   long reading_rows = 0;

@@ -301,6 +301,44 @@ TEST(Problem, RowsAreTakenOnlyFromTheSameMachineAtTheSamePoses) {
   EXPECT_NEAR(borrowed(bent), found, 1e-6 * found) << "they are freed";
 }
 
+/// A tilt of a link in a loop of stiff joints pushes with its square over their compliance: steps must not feel it, or
+/// they follow what rounding leaves of it.
+TEST(Problem, PlanarMachinesStayInTheirPlane) {
+  const Model model = four_bar();
+  SyntheticOptions options;
+  options.duration = 0.3;
+  options.control = [](double t, int f) { return f == 0 ? 5 * std::sin(9 * t) : 0; };
+  Synthetic made = record(model, options);
+  const Parameters parameters = free_parameters(model, {{.name = "D.dry", .prior = {}}});
+  const maximal::Mechanism& mechanism = *parameters.shared_mechanism();
+  Problem problem(model, parameters.shared_mechanism(), made.run, {1e-8, 1e-8, 0.02}, {100, {}, "none", 3});
+  const int n = problem.unknowns(), bodies = n / 6;
+  const auto normal = [&](int body) {  // in the body's own axes
+    return Eigen::Vector3d(SO3::load(made.poses.data() + 7 * body).matrix().row(2).transpose());
+  };
+  VectorXd move = VectorXd::Zero(n);
+  for (int b = 0; b < bodies; ++b) move.segment<3>(6 * b) = 1e-5 * normal(b).unitOrthogonal();
+  std::vector<double> tilted = made.poses;
+  double* middle = tilted.data() + static_cast<std::size_t>(problem.knots() / 2) * mechanism.stored();
+  maximal::retract(bodies, middle, move.data(), middle);
+  linear::Arrowhead arrow;
+  arrow.reset(n, problem.knots(), parameters.size());
+  const MachinePoint machine = *parameters.at(parameters.start());
+  ASSERT_TRUE(std::isfinite(problem.linearize(machine, tilted, arrow)));
+  ASSERT_TRUE(arrow.eliminate(1e-12));
+  arrow.substitute(VectorXd::Constant(1, 0.1));
+  double across = 0, within = 0;
+  for (int k = 0; k < problem.knots(); ++k) {
+    for (int b = 0; b < bodies; ++b) {
+      const Eigen::Vector3d turn = arrow.step(k).segment<3>(6 * b);
+      across = std::max({across, normal(b).cross(turn).norm(), std::abs(arrow.step(k)[6 * b + 5])});
+      within = std::max(within, std::abs(normal(b).dot(turn)));
+    }
+  }
+  EXPECT_GT(within, 1e-9);
+  EXPECT_LT(across, 1e-9 * within);
+}
+
 TEST(Problem, CostsAreFollowedUpToALimit) {
   const Model model = furuta_with_all();
   const Synthetic made = short_record(model, {0});
