@@ -269,7 +269,15 @@ std::optional<Failure> Identification::find_bias(const maximal::Mechanism& mecha
   Eigen::VectorXd x = fit_->x;
   const auto report = identify::solve(fit_->parameters, problems, x, poses, once);
   if (!report && report.failure().kind == Failure::Kind::interrupted) return report.failure();
-  if (report && report->converged) bias_ = (x - fit_->x) / 3;
+  if (report && report->converged) {
+    bias_ = (x - fit_->x) / 3;
+  } else {
+    const std::string why = report ? "no step of the search is found" : report.failure().diagnostics.front().message;
+    result_.summary.warnings.push_back(
+        fmt::format("how much the step of {:g} s moves the values cannot be told, and deviations do not count it: with "
+                    "twice that step {}; take a shorter --step, or --richardson",
+                    data_.options.step, why.substr(0, why.find("; look at"))));
+  }
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "kinegraph/task/identify.hpp"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -112,6 +113,25 @@ TEST(Identify, DeviationsCountTheStepsBias) {
     return warning.starts_with("the step of 0.02 s moves some values by more than noise does: ");
   };
   EXPECT_EQ(std::count_if(result->summary.warnings.begin(), result->summary.warnings.end(), told), 1);
+}
+
+/// It turns so fast that with twice the step there is none.
+TEST(Identify, TellsWhereTheStepsBiasIsNotKnown) {
+  const auto spun = [](double t) { return t < 2 ? 0.8 : 0.0; };
+  const Trajectory log = record(with({{"A.viscous", 0.004}, {"A.dry", 0.01}}), 4, 1e-3, spun);
+  IdentifyOptions options = options_of({"A.viscous", "rod.I0"});
+  options.step = 0.025;
+  const auto result = identify(with({{"A.viscous", 0.003}, {"A.dry", 0.01}}), {log}, {}, options);
+  ASSERT_TRUE(result) << result.failure().to_string();
+  for (const auto& q : result->summary.quantities) EXPECT_EQ(q.step_bias, 0) << q.name;
+  const auto told = [](const std::string& warning) {
+    return warning.starts_with(
+               "how much the step of 0.025 s moves the values cannot be told, and deviations do not count it: with "
+               "twice that step ") &&
+           warning.ends_with("; take a shorter --step, or --richardson");
+  };
+  EXPECT_EQ(std::count_if(result->summary.warnings.begin(), result->summary.warnings.end(), told), 1)
+      << fmt::format("{}", fmt::join(result->summary.warnings, "\n"));
 }
 
 TEST(Identify, TellsWhatBoundsHoldBack) {
