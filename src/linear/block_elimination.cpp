@@ -30,14 +30,39 @@ struct Runner {
       if (column.level == 1) primary += column.size;
     }
     last = std::make_unique<LastFront>(std::move(rows), std::move(columns), primary, p.last.singles);
+    for (const FrontPiece& piece : p.last.pieces) {
+      for (int j = 0; j < piece.columns; ++j) {
+        for (int r = 0; r < piece.rows; ++r) {
+          gather.push_back(
+              {(piece.column + j) * p.last.row_count + piece.row + r, piece.block + j * piece.stride + r, piece.sign});
+        }
+      }
+    }
   }
 
   const BlockProgram* program;
   BlockTables tables;
+  struct Copy {
+    int to, from;
+    double sign;
+  };
+  std::vector<Copy> gather;  // into the last front
   std::vector<double> history;
   std::vector<int> failed;  // per piece: the column, or −1
   std::unique_ptr<LastFront> last;
 };
+
+/// res += a x and sum += |a x|. Six rows are those of twists and wrenches.
+void add_product(const double* __restrict a, double x, int rows, double* __restrict res, double* __restrict sum) {
+  const auto add = [=](int count) {
+    for (int r = 0; r < count; ++r) {
+      const double term = a[r] * x;
+      res[r] += term;
+      sum[r] += std::abs(term);
+    }
+  };
+  rows == 6 ? add(6) : add(rows);
+}
 
 struct Free {
   void operator()(double* p) const { ::operator delete[](p, std::align_val_t(64)); }
@@ -147,13 +172,7 @@ void BlockElimination::Workspace::last_front(Runner& runner, Outcome& outcome) {
   LastFront& front = *runner.last;
   double* matrix = front.matrix();
   std::fill_n(matrix, shape.row_count * (shape.column_count + 1), 0.0);
-  for (const FrontPiece& p : shape.pieces) {
-    for (int j = 0; j < p.columns; ++j) {
-      for (int r = 0; r < p.rows; ++r) {
-        matrix[(p.column + j) * shape.row_count + p.row + r] = p.sign * storage[p.block + j * p.stride + r];
-      }
-    }
-  }
+  for (const Runner::Copy& copy : runner.gather) matrix[copy.to] = copy.sign * storage[copy.from];
   for (std::size_t b = 0; b < shape.rows.size(); ++b) {
     runner.history[b] = 0;
     for (const int slot : shape.rows[b].scales) runner.history[b] = std::max(runner.history[b], storage[slot]);
@@ -169,7 +188,7 @@ void BlockElimination::Workspace::last_front(Runner& runner, Outcome& outcome) {
 }
 
 /// Σ A x − b of a row of the structure, and the sum of the magnitudes.
-void BlockElimination::Workspace::add_residual(int row, double* res, double* sum) const {
+void BlockElimination::Workspace::add_residual(int row, double* __restrict res, double* __restrict sum) const {
   const int size = plan.structure.row_size[row];
   const double* b = storage.get() + plan.layout.right_sides[row].offset;
   for (int r = 0; r < size; ++r) {
@@ -188,8 +207,7 @@ void BlockElimination::Workspace::add_residual(int row, double* res, double* sum
       } else if (v->form == BlockForm::select_columns) {
         add(v->index[k], v->sign * x[k]);
       } else if (!v->exact()) {
-        const double* a = storage.get() + v->offset + k * block_stride(size);
-        for (int r = 0; r < size; ++r) add(r, v->sign * a[r] * x[k]);
+        add_product(storage.get() + v->offset + k * block_stride(size), v->sign * x[k], size, res, sum);
       }
     }
     if (v->form != BlockForm::select_rows) continue;

@@ -32,7 +32,7 @@ double reflect(double* x, int n) {
   return beta;
 }
 
-void apply(const double* v, double beta, double* y, int n) {
+void apply(const double* __restrict v, double beta, double* __restrict y, int n) {
   double sum = y[0];
   for (int i = 1; i < n; ++i) sum += v[i] * y[i];
   sum *= beta;
@@ -68,19 +68,25 @@ LastFront::LastFront(std::vector<int> row_blocks, std::vector<int> column_blocks
   for (int c = 0; c < primary_; ++c) inner_primary_ += !column_out[c];
   const auto keep = [](const std::vector<bool>& out, std::vector<int>& blocks, std::vector<int>& kept) {
     int at = 0;
-    for (int& size : blocks) {
-      const int end = at + size;
-      for (; at < end; ++at) {
-        if (out[at]) {
-          --size;
-        } else {
-          kept.push_back(at);
-        }
+    std::vector<int> sizes, numbers;  // of blocks of which something is left
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const std::size_t before = kept.size();
+      for (const int end = at + blocks[b]; at < end; ++at) {
+        if (!out[at]) kept.push_back(at);
       }
+      if (kept.size() == before) continue;
+      sizes.push_back(static_cast<int>(kept.size() - before));
+      numbers.push_back(static_cast<int>(b));
     }
+    blocks = std::move(sizes);
+    return numbers;
   };
-  keep(row_out, row_blocks_, kept_rows_);
+  row_block_numbers_ = keep(row_out, row_blocks_, kept_rows_);
   keep(column_out, column_blocks_, kept_columns_);
+  row_factor_.resize(row_blocks_.size());
+  side_factor_.resize(row_blocks_.size());
+  column_factor_.resize(column_blocks_.size());
+  largest_.resize(row_blocks_.size() * column_blocks_.size());
 }
 
 void LastFront::take_out_singles() {
@@ -112,37 +118,73 @@ void LastFront::put_back_singles() {
   rank_ += static_cast<int>(singles_.size());
 }
 
-/// Blocks of rows, then of columns, to a largest entry of 1; twice. Blocks of round-off become zero.
-void LastFront::scale(const double* history) {
-  const int rows = static_cast<int>(kept_rows_.size()), columns = static_cast<int>(kept_columns_.size());
-  std::fill(column_scale_.begin(), column_scale_.end(), 1.0);
-  const auto column_at = [&](int c) { return inner_.data() + static_cast<std::size_t>(c) * rows; };
-  for (int sweep = 0; sweep < 2; ++sweep) {
-    for (std::size_t b = 0, begin = 0; b < row_blocks_.size(); begin += row_blocks_[b++]) {
-      const std::size_t end = begin + row_blocks_[b];
-      double largest = 0;
-      for (int c = 0; c < columns; ++c) {
-        for (const double *x = column_at(c) + begin, *e = column_at(c) + end; x != e; ++x)
-          largest = std::max(largest, std::abs(*x));
-      }
-      const bool nothing = sweep == 0 && largest <= kAllRoundOff * history[b];
-      const double factor = largest > 0 && !nothing ? 1 / largest : 0;
-      for (int c = 0; c < columns + (factor > 0); ++c) {
-        for (double *x = column_at(c) + begin, *e = column_at(c) + end; x != e; ++x) *x *= factor;
-      }
+/// Calls `use` with each stretch of the matrix that lies in one block of rows and one of columns, in the order of its
+/// numbers: the block of rows, the block of columns, begin, end.
+template <class Use>
+void LastFront::each_stretch(const Use& use) {
+  double* x = inner_.data();
+  for (std::size_t c = 0; c < column_blocks_.size(); ++c) {
+    if (row_blocks_.size() == 1) {  // one loop in the place of many short ones
+      const std::size_t count = kept_rows_.size() * static_cast<std::size_t>(column_blocks_[c]);
+      use(0, c, x, x + count);
+      x += count;
+      continue;
     }
-    for (std::size_t b = 0, begin = 0; b < column_blocks_.size(); begin += column_blocks_[b++]) {
-      const std::size_t end = begin + column_blocks_[b];
-      double largest = 0;
-      for (const double *x = column_at(static_cast<int>(begin)), *e = column_at(static_cast<int>(end)); x != e; ++x) {
-        largest = std::max(largest, std::abs(*x));
+    for (int k = 0; k < column_blocks_[c]; ++k) {
+      for (std::size_t b = 0; b < row_blocks_.size(); ++b) {
+        use(b, c, x, x + row_blocks_[b]);
+        x += row_blocks_[b];
       }
-      const double factor = largest > kAllRoundOff ? 1 / largest : 0;
-      for (std::size_t c = begin; c < end; ++c) column_scale_[c] *= factor;
-      for (double *x = column_at(static_cast<int>(begin)), *e = column_at(static_cast<int>(end)); x != e; ++x)
-        *x *= factor;
     }
   }
+}
+
+/// Blocks of rows, then of columns, to a largest entry of 1; twice. Blocks of round-off become zero. What the factors
+/// do to the largest entry of a block is seen on that alone; the matrix is multiplied once.
+void LastFront::scale(const double* history) {
+  const std::size_t row_blocks = row_blocks_.size(), column_blocks = column_blocks_.size();
+  std::fill(largest_.begin(), largest_.end(), 0.0);
+  each_stretch([&](std::size_t b, std::size_t c, const double* x, const double* end) {
+    double largest = largest_[c * row_blocks + b];
+    for (; x != end; ++x) largest = std::max(largest, std::abs(*x));
+    largest_[c * row_blocks + b] = largest;
+  });
+  std::fill(row_factor_.begin(), row_factor_.end(), 1.0);
+  std::fill(side_factor_.begin(), side_factor_.end(), 1.0);
+  std::fill(column_factor_.begin(), column_factor_.end(), 1.0);
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    for (std::size_t b = 0; b < row_blocks; ++b) {
+      double largest = 0;
+      for (std::size_t c = 0; c < column_blocks; ++c) largest = std::max(largest, largest_[c * row_blocks + b]);
+      const bool nothing = sweep == 0 && largest <= kAllRoundOff * history[row_block_numbers_[b]];
+      const double factor = largest > 0 && !nothing ? 1 / largest : 0;
+      row_factor_[b] *= factor;
+      if (factor > 0) side_factor_[b] *= factor;
+      for (std::size_t c = 0; c < column_blocks; ++c) largest_[c * row_blocks + b] *= factor;
+    }
+    for (std::size_t c = 0; c < column_blocks; ++c) {
+      double* of_column = largest_.data() + c * row_blocks;
+      const double largest = row_blocks == 0 ? 0 : *std::max_element(of_column, of_column + row_blocks);
+      const double factor = largest > kAllRoundOff ? 1 / largest : 0;
+      column_factor_[c] *= factor;
+      for (std::size_t b = 0; b < row_blocks; ++b) of_column[b] *= factor;
+    }
+  }
+  multiply_with_factors();
+}
+
+void LastFront::multiply_with_factors() {
+  each_stretch([&](std::size_t b, std::size_t c, double* x, const double* end) {
+    const double of_row = row_factor_[b], of_column = column_factor_[c];
+    for (; x != end; ++x) *x = *x * of_row * of_column;
+  });
+  double* side = inner_.data() + kept_rows_.size() * kept_columns_.size();
+  for (std::size_t b = 0; b < row_blocks_.size(); ++b) {
+    for (int r = 0; r < row_blocks_[b]; ++r) *side++ *= side_factor_[b];
+  }
+  double* scale = column_scale_.data();
+  for (std::size_t c = 0; c < column_blocks_.size(); ++c)
+    scale = std::fill_n(scale, column_blocks_[c], column_factor_[c]);
 }
 
 /// Q R Pᵀ of the first columns; the carried ones behind them are multiplied with Qᵀ. Returns the rank.

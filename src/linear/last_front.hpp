@@ -36,6 +36,9 @@ class LastFront {
   void put_back_singles();
   void solve_inner(const double* history);
   void scale(const double* history);
+  template <class Use>
+  void each_stretch(const Use& use);
+  void multiply_with_factors();
   int triangulate(double* a, int rows, int columns, int carried, int lead, int* order);
   void shortest(const double* a, int rows, int columns, int lead, const double* b, double* x);
 
@@ -43,8 +46,10 @@ class LastFront {
   std::vector<int> kept_rows_, kept_columns_;  // those without singles
   int rows_, columns_, primary_, inner_primary_ = 0;
   std::vector<int> row_blocks_, column_blocks_;  // of what is kept
+  std::vector<int> row_block_numbers_;           // as they were given
   int rank_ = 0;
   std::vector<double> matrix_, inner_, solution_, x_, column_scale_, equations_, tall_, reflector_, part_, side_;
+  std::vector<double> row_factor_, side_factor_, column_factor_, largest_;  // per block
   std::vector<int> order_;
 };
 
