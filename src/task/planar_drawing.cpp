@@ -21,9 +21,9 @@ Drawing assembled_drawing(const Model& model) {
     const int c = system->index_of(i.coordinate);
     if (c >= 0 && !i.rate) given.push_back({c, i.value});
   }
-  const Result<Eigen::VectorXd> q = assemble(system, 0, guess, given);
+  const Result<Eigen::VectorXd> q = assemble_drawing(system, given);
   // what is given is no fault of the drawing
-  const Result<Eigen::VectorXd> loose = given.empty() ? q : assemble(system, 0, guess, {});
+  const Result<Eigen::VectorXd> loose = given.empty() ? q : assemble_drawing(system, {});
   if (!q || !loose) return {};
   Drawing drawing{model, 0};
   for (int p = 0; p < static_cast<int>(model.points.size()); ++p) {

@@ -248,6 +248,22 @@ Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, 
   return assemble_at_once(system, t, q, held);
 }
 
+Result<Eigen::VectorXd> assemble_drawing(std::shared_ptr<const natural::System> system, const std::vector<Held>& held) {
+  const Eigen::VectorXd drawn = system->guess();
+  auto q = assemble(system, 0, drawn, held);
+  for (const double share : {0.01, 0.1}) {
+    if (q || q.failure().kind == Failure::Kind::interrupted) break;
+    Eigen::VectorXd aside = drawn;
+    for (int i = 0; i < aside.size(); ++i) {
+      const std::string& name = system->coordinate_name(i);
+      if (!name.ends_with(".x") && !name.ends_with(".y")) continue;
+      aside[i] += share * system->typical_length() * std::sin(12.9898 * (i + 1));
+    }
+    if (auto found = assemble(system, 0, aside, held)) q = std::move(found);
+  }
+  return q;
+}
+
 Result<Start> make_start(const Model& model) {
   Start start;
   start.system = std::make_shared<natural::System>(model);
@@ -262,7 +278,7 @@ Result<Start> make_start(const Model& model) {
     const int x = system.index_of({CoordinateRef::What::point_x, p});
     if (x >= 0) wish.segment<2>(x) = model.points[p].velocity;
   }
-  auto q = assemble(start.system, 0, system.guess(), positions);
+  auto q = assemble_drawing(start.system, positions);
   if (!q) return std::move(q).failure();
   start.q = std::move(*q);
   start.mobility =

@@ -18,6 +18,11 @@ using build::Mobility;
 Result<Eigen::VectorXd> assemble(std::shared_ptr<const natural::System> system, double t, const Eigen::VectorXd& guess,
                                  const std::vector<Held>& held);
 
+/// The mechanism as drawn, put together at t = 0. Bars that are drawn in one line do not know to which side to give
+/// way: where the way from there leads to no pose, points are moved aside, a hundredth of the machine's length, then a
+/// tenth.
+Result<Eigen::VectorXd> assemble_drawing(std::shared_ptr<const natural::System> system, const std::vector<Held>& held);
+
 /// A mechanism put together and ready to move.
 struct Start {
   std::shared_ptr<const natural::System> system;

@@ -1,8 +1,11 @@
 // What cannot be done, in the words that a user reads.
+#include <fmt/format.h>
+
 #include "kinegraph/task/check.hpp"
 #include "kinegraph/task/inverse.hpp"
 #include "kinegraph/task/kinematics.hpp"
 #include "kinegraph/task/machine.hpp"
+#include "kinegraph/task/planar_drawing.hpp"
 #include "kinegraph/task/spatial_inverse.hpp"
 #include "test/acceptance/support.hpp"
 
@@ -49,6 +52,22 @@ TEST(Unassemblable, WithItsInitialValueHeld) {
   const std::string text = found.failure().to_string();
   EXPECT_TRUE(text.starts_with("error: cannot be assembled: 'distance P")) << text;
   EXPECT_TRUE(text.ends_with(" with the given coordinates held")) << text;
+}
+
+// A chain of ten bars of 0.1 m between pivots 0.8 m apart, drawn in one line: to which side it hangs is all the same.
+TEST(Assembly, OfBarsThatAreDrawnInOneLine) {
+  std::string text = "points:\n  - {name: P0, x: 0, y: 0, fixed: true}\n";
+  for (int i = 1; i < 10; ++i) text += fmt::format("  - {{name: P{}, x: {}, y: 0}}\n", i, 0.1 * i);
+  text += "  - {name: P10, x: 0.8, y: 0, fixed: true}\nplanar_bodies:\n";
+  for (int i = 0; i < 10; ++i) {
+    text += fmt::format("  - {{name: b{0}, points: [P{0}, P{1}], length: 0.1, mass: 1}}\n", i, i + 1);
+  }
+  const Model model = model_of(text);
+  const auto found = task::check(model);
+  ASSERT_TRUE(found) << found.failure().to_string();
+  EXPECT_EQ(found->degrees_of_freedom, 8);
+  EXPECT_LT(found->constraint_max, 1e-14);
+  EXPECT_TRUE(task::assembled_drawing(model).model) << "for the other formulations";
 }
 
 Result<task::InverseResult> inverse_of(const std::string& model, const std::string& csv) {
