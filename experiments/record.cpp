@@ -90,6 +90,14 @@ std::string shared_file(const std::string& relative) {
   return std::filesystem::exists(path) ? path.lexically_normal().string() : "";
 }
 
+std::string named_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path relative =
+      fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(KINEGRAPH_SOURCE_DIR "/../shared"));
+  if (!relative.empty() && *relative.begin() != "..") return shared_file(relative.string());
+  return fs::exists(path) ? path : "";
+}
+
 report::Curve curve(const std::string& label, const Trajectory& motion, const std::string& series, double factor) {
   report::Curve curve{label, motion.times(), motion.column(motion.find(series))};
   for (double& y : curve.y) y *= factor;

@@ -55,6 +55,8 @@ class Record {
 /// A file of the reference data, "data/fourbar_exact.csv" of ../shared or of the folder KINEGRAPH_SHARED; empty where
 /// that is absent.
 std::string shared_file(const std::string& relative);
+/// The same for a file that a task or a model names: one of ../shared is looked for in KINEGRAPH_SHARED.
+std::string named_file(const std::string& path);
 
 /// A series of a trajectory as a curve.
 report::Curve curve(const std::string& label, const Trajectory& motion, const std::string& series, double factor = 1);

@@ -13,7 +13,6 @@
 
 #include "bench/clock.hpp"
 #include "experiments/record.hpp"
-#include "experiments/repetitions.hpp"
 #include "kinegraph/io/model_file.hpp"
 #include "kinegraph/io/task_file.hpp"
 #include "kinegraph/mechanics/screw/centre_of_mass.hpp"
@@ -238,32 +237,17 @@ void step(Record& record) {
        {"A single step of our own quadruped, from above", "x in m", "y in m", {}, true});
 }
 
-/// The beginning of a task, up to a knot: what comes later is left out.
-PlanTask beginning(PlanTask task, double end) {
-  task.steps = task.knot(end);
-  task.horizon = end;
-  for (TaskGoal& goal : task.goals) {
-    const bool last = goal.rest && goal.time > end;
-    if (last) goal.time = end;
-    goal.until = std::min(goal.until, end);
-  }
-  std::erase_if(task.goals, [&](const TaskGoal& goal) { return goal.time > end; });
-  if (task.gait) task.gait->to = std::min(task.gait->to, end);
-  return task;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool quick = repetitions(10) < 10;
   const double limit =
       1000;  // s of processor time: several times what it needs, so that a busy machine does not end it
   Record record("quadruped_hexagon");
   const std::filesystem::path file = argc > 1 ? argv[1] : KINEGRAPH_SOURCE_DIR "/models/tasks/vision60_hexagon.yaml";
   PlanTask task = bench::require(read_task(file), "task");
-  if (quick) task = beginning(task, 240 * task.step());
   step(record);
-  if (!std::filesystem::exists(task.model.text)) {
+  task.model.text = named_file(task.model.text);
+  if (task.model.text.empty()) {
     record.missing(kResult, "the hexagon: the model of the paper's quadruped is not here");
     return 0;
   }
