@@ -11,6 +11,7 @@
 #include "kinegraph/factor/goal/within.hpp"
 #include "kinegraph/factor/screw/centre_of_mass_goal.hpp"
 #include "kinegraph/factor/screw/frame_goal.hpp"
+#include "kinegraph/mechanics/screw/chain_motion.hpp"
 
 namespace kinegraph::build {
 namespace {
@@ -67,46 +68,75 @@ void add_goal(PlanProblem& problem, const TaskGoal& goal, const std::shared_ptr<
   }
 }
 
-/// Joints that no standing point holds: the rates of the others would be the same rows again.
-std::vector<int> not_standing(const PlanSetting& setting, int knot) {
-  const screw::Tree& tree = *setting.tree;
-  const int first = tree.freedoms() - setting.state.joints;
-  std::vector<bool> held(setting.state.joints, false);
-  for (const PlanContact& contact : setting.contacts) {
-    if (!setting.stands(contact, knot, false)) continue;
-    for (int body = contact.point.body; body >= 0; body = tree.bodies()[body].parent) {
-      const screw::ScrewJoint& joint = tree.bodies()[body].joint;
-      for (int i = joint.v; i < joint.v + joint.freedoms; ++i) {
-        if (i >= first) held[i - first] = true;
-      }
-    }
+/// What must not move for all to be at rest: freedoms of the base, and joints.
+struct Resting {
+  std::vector<int> base, joints;
+};
+
+/// Takes out of a row what others span; false: nothing is left of it. Else it is one of them from then on.
+bool add_independent(Eigen::VectorXd row, std::vector<Eigen::VectorXd>& spanned) {
+  constexpr double kDependent = 1e-6;
+  const double size = row.norm();
+  for (int twice = 0; twice < 2; ++twice) {
+    for (const Eigen::VectorXd& other : spanned) row -= other.dot(row) * other;
   }
-  std::vector<int> free;
-  for (int i = 0; i < setting.state.joints; ++i) {
-    if (!held[i]) free.push_back(i);
-  }
-  return free;
+  if (!(row.norm() > kDependent * size)) return false;
+  spanned.push_back(row.normalized());
+  return true;
 }
 
-std::shared_ptr<const Factor> rest(const PlanSetting& setting, const std::string& name, std::vector<int> joints) {
-  std::vector<double> zeros(joints.size(), 0.0);
-  return std::make_shared<Target>(name + ": rest", setting.state.joints, std::move(joints), std::move(zeros),
-                                  joint_labels(setting, setting.tree->velocity_names()));
+/// Points that stand do not move: where that stops a freedom, its own rest would be the same row again. Of the others,
+/// from the base outward, those that no earlier ones stop. Looked at beside the start: there legs may be stretched.
+Resting at_rest(const PlanSetting& setting, int knot) {
+  constexpr double kBeside = 0.1;  // rad or m
+  const screw::Tree& tree = *setting.tree;
+  const int n = tree.freedoms(), first = n - setting.state.joints;
+  Eigen::VectorXd q = setting.start_q;
+  for (int i = 0; i < setting.state.joints; ++i) q[q.size() - setting.state.joints + i] += kBeside * std::cos(i);
+  std::vector<Eigen::VectorXd> spanned;
+  for (const PlanContact& contact : setting.contacts) {
+    if (!setting.stands(contact, knot, false)) continue;
+    screw::ChainMotion chain(setting.tree, contact.point.body);
+    chain.set(q.data(), nullptr, nullptr);
+    const Vector3d p = chain.pose() * contact.point.at;
+    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(3, n);
+    for (const auto& column : chain.columns()) {
+      rows.col(column.freedom) = column.J.tail<3>() + column.J.head<3>().cross(p);
+    }
+    for (int i = 0; i < 3; ++i) add_independent(rows.row(i), spanned);
+  }
+  Resting rests;
+  for (int i = 0; i < n; ++i) {
+    if (!add_independent(Eigen::VectorXd::Unit(n, i), spanned)) continue;
+    (i < first ? rests.base : rests.joints).push_back(i < first ? i : i - first);
+  }
+  return rests;
+}
+
+void add_rest(PlanProblem& problem, const TaskGoal& goal, int knot, const Resting& rests, const Noise& noise) {
+  const PlanSetting& setting = *problem.setting;
+  const std::vector<std::string>& rates = setting.tree->velocity_names();
+  const PlanKeys at{knot, false};
+  TaskGoal as_rest = goal;
+  as_rest.tolerance = 0;  // is of positions
+  const auto add = [&](const std::vector<int>& which, int of, Labels labels, Key key) {
+    if (which.empty()) return;
+    const std::vector<double> zeros(which.size(), 0.0);
+    add_goal(problem, as_rest, std::make_shared<Target>(goal.name + ": rest", of, which, zeros, std::move(labels)),
+             {key}, noise);
+  };
+  add(rests.joints, setting.state.joints, joint_labels(setting, rates), at.velocity());
+  if (setting.state.floating) add(rests.base, 6, Labels(rates.begin(), rates.begin() + 6), at.twist());
 }
 
 }  // namespace
 
 void add_goals(PlanProblem& problem, const Noise& noise) {
   const PlanSetting& setting = *problem.setting;
-  const std::vector<std::string>& rates = setting.tree->velocity_names();
+  std::map<std::vector<bool>, Resting> resting;  // by the contacts that stand
   for (const TaskGoal& goal : setting.task.goals) {
     const auto joints = goal.joints.empty() ? nullptr : joint_goal(setting, goal);
     std::map<bool, std::shared_ptr<const Factor>> frames;  // without the payload, and with it
-    const auto base_still = std::make_shared<Target>(
-        goal.name + ": rest", 6, std::vector<int>{0, 1, 2, 3, 4, 5}, std::vector<double>(6, 0.0),
-        Labels(rates.begin(), rates.begin() + std::min<std::size_t>(6, rates.size())));
-    TaskGoal as_rest = goal;
-    as_rest.tolerance = 0;  // is of positions
     for (int k = setting.task.knot(goal.time); k <= setting.task.knot(goal.until); ++k) {
       if (k == 0) continue;  // the start is given
       const PlanKeys at{k, false};
@@ -119,9 +149,11 @@ void add_goals(PlanProblem& problem, const Noise& noise) {
         add_goal(problem, goal, frame, position, noise);
       }
       if (!goal.rest) continue;
-      const std::vector<int> free = not_standing(setting, k);
-      if (!free.empty()) add_goal(problem, as_rest, rest(setting, goal.name, free), {at.velocity()}, noise);
-      if (setting.state.floating) add_goal(problem, as_rest, base_still, {at.twist()}, noise);
+      std::vector<bool> standing;
+      for (const PlanContact& contact : setting.contacts) standing.push_back(setting.stands(contact, k, false));
+      auto known = resting.find(standing);
+      if (known == resting.end()) known = resting.emplace(standing, at_rest(setting, k)).first;
+      add_rest(problem, goal, k, known->second, noise);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "kinegraph/base/names.hpp"
@@ -236,8 +237,13 @@ class SettingMaker {
   bool check_gait(const TaskGait& gait) {
     std::vector<std::string> known;
     for (const TaskContact& c : task_.contacts) known.push_back(c.name.text);
+    std::set<std::string> lifted;
     for (const auto& group : gait.order) {
       for (const TaskName& name : group) {
+        if (!lifted.insert(name.text).second) {
+          fault(name.where,
+                fmt::format("contact {} is lifted twice in a cycle; make it half as long", quote(name.text)));
+        }
         const auto at = std::find(known.begin(), known.end(), name.text);
         if (at == known.end()) {
           unknown("contact", name, known);

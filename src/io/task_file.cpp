@@ -165,6 +165,9 @@ class TaskReader {
     c.name = f.name("name");
     c.link = f.name("link");
     c.point = f.vector("point").value_or(Vector3d::Zero());
+    if (f.has("closed") && f.find("closed")->kind == Kind::list && f.find("closed")->items.empty()) {
+      f.error(f.where("closed"), "closed: there are no intervals; a contact that never stands is none");
+    }
     for (const auto& [from, to] : f.pairs("closed")) {
       const Result<double> a = parse_number(from.text, from.where), b = parse_number(to.text, to.where);
       for (const Result<double>* side : {&a, &b}) {
@@ -305,7 +308,14 @@ class TaskReader {
     if (!(p.to > p.from)) f.error(f.where("to"), "to: must be after from");
     p.inertia.mass = f.positive("mass", 1);
     p.inertia.com = f.vector("com").value_or(Vector3d::Zero());
-    if (const auto i = f.vector("inertia")) p.inertia.about_com = i->asDiagonal();
+    if (const auto i = f.vector("inertia")) {
+      p.inertia.about_com = i->asDiagonal();
+      const bool possible = i->minCoeff() >= 0 && 2 * i->maxCoeff() <= i->sum() * (1 + 1e-9);
+      if (!possible) {
+        f.error(f.where("inertia"),
+                "inertia: no body has it: none is < 0, and none larger than the other two together");
+      }
+    }
     if (f.has("type") || f.has("radius")) {
       p.shape = shape(f, {"sphere", "capsule", "cylinder", "box", "mesh"});
       if (!f.has("at")) p.shape->X_LG = SE3(p.shape->X_LG.rotation(), p.inertia.com);

@@ -43,8 +43,9 @@ struct SqpOptions {
   bool soft_equalities = false;  ///< hard rows as costs ½ ‖W c‖² instead (W: the factor's noise): soft, as in 003
   int threads = 1;               ///< the result does not depend on it
 
-  /// How dear the violation of a factor's rows is when not all can hold: the point of least Σ (w c)² is searched. Give
-  /// laws of nature a large weight, so that goals and limits yield and are named. Empty: 1 for all.
+  /// How dear the violation of a factor's rows is when not all can hold: the search for Σ c² = 0 having come to an end,
+  /// the point of least Σ (w c)² is what is told. Give laws of nature a large weight, so that goals and limits yield
+  /// and are named. Empty: 1 for all.
   std::function<double(const BoundFactor&)> violation_weight;
 
   /// Iterations after which a search is given up that is far from holding and comes no nearer: what it leaves is then

@@ -12,12 +12,13 @@
 namespace kinegraph {
 namespace {
 
-constexpr double kLeastDamping = 1e-8, kMostDamping = 1e16;
+constexpr double kLeastDamping = 1e-18, kMostDamping = 1e16;
 // A restoration that patience ends: its sum falls by less in that many iterations.
 constexpr int kRestoreStall = 20;
 constexpr double kRestoreFall = 0.05;
-constexpr int kGivenUp = 100;        // iterations of the last one, of a search that is given up
-constexpr double kThreshold = 1e-7;  // H + λD and C are positive: any order of pivots will do
+constexpr int kNaming = 100;          // iterations, at most, of the search for what is told of
+constexpr double kNamingFall = 1e-2;  // of it: three steps in a row that bring less are enough
+constexpr double kThreshold = 1e-7;   // H + λD and C are positive: any order of pivots will do
 
 }  // namespace
 
@@ -36,9 +37,15 @@ SqpSearch::Penalty SqpSearch::restoration_penalty() const {
   p.equality.setOnes(hard_);
   p.inequality.setOnes(slacks_);
   p.cost = 0;
-  p.iterations = given_up_ ? kGivenUp : std::max(100, options_.max_iterations / 2);
+  p.iterations = std::max(100, options_.max_iterations - iteration_);
   p.phase = SqpIteration::Phase::restoration;
-  if (!options_.violation_weight) return p;
+  return p;
+}
+
+SqpSearch::Penalty SqpSearch::naming_penalty() const {
+  Penalty p = restoration_penalty();
+  p.iterations = kNaming;
+  p.fall = kNamingFall;
   for (int f = 0; f < problem_.graph().size(); ++f) {
     const BoundFactor& bound = problem_.graph()[f];
     const int first = problem_.structure().row[f];
@@ -220,19 +227,30 @@ SqpSearch::Outcome SqpSearch::restore() {
   }
   ++restorations_;
   filter_.add((1 - 1e-5) * theta_, merit_);
-  const PenaltyEnd end = minimize_penalty(restoration_penalty(), restorations_ < 20 && !given_up_);
+  const PenaltyEnd end =
+      given_up_ ? PenaltyEnd::converged : minimize_penalty(restoration_penalty(), restorations_ < 20);
   if (end == PenaltyEnd::interrupted) return Outcome::interrupted;
-  if (end == PenaltyEnd::limit && violation_of(point_) > options_.violation_tolerance) {
-    return given_up_ ? Outcome::infeasible : Outcome::limit;
+  if (end != PenaltyEnd::good) {
+    if (const Outcome told = tell_apart(end); told != Outcome::accepted) return told;
+    filter_.clear(theta_max_);
   }
-  if (end == PenaltyEnd::stuck && violation_of(point_) > options_.violation_tolerance) return Outcome::rejected;
-  if (end != PenaltyEnd::good && violation_of(point_) > options_.violation_tolerance) return Outcome::infeasible;
-  if (end != PenaltyEnd::good) filter_.clear(theta_max_);
   reset_slacks();
   for (int i = 0; i < slacks_; ++i) z_[i] = barrier_ / s_[i];
   y_.setZero();
   extra_damping_ = 0;
   return Outcome::accepted;
+}
+
+/// Where the violation comes no nearer to nothing: of the points at which it is least, one where what is cheap to
+/// violate yields to what is dear. From there it may vanish after all.
+SqpSearch::Outcome SqpSearch::tell_apart(PenaltyEnd end) {
+  const auto holds = [&] { return violation_of(point_) <= options_.violation_tolerance; };
+  if (!holds() && options_.violation_weight && minimize_penalty(naming_penalty(), false) == PenaltyEnd::interrupted) {
+    return Outcome::interrupted;
+  }
+  if (holds()) return Outcome::accepted;
+  if (end == PenaltyEnd::converged) return Outcome::infeasible;
+  return end == PenaltyEnd::stuck ? Outcome::rejected : Outcome::limit;
 }
 
 SqpReport SqpSearch::solve_soft() {

@@ -91,11 +91,13 @@ class SqpSearch {
   double penalty_of(const Penalty& penalty, const HorizonPoint& p) const;
   Penalty warm_penalty() const;
   Penalty restoration_penalty() const;
+  Penalty naming_penalty() const;
   Penalty soft_penalty() const;
   bool good_enough(double theta);
   bool is_hopeless();
   void reset_slacks();
   Outcome restore();
+  Outcome tell_apart(PenaltyEnd end);
   SqpReport solve_soft();
 
   // sqp_report.cpp

@@ -25,7 +25,7 @@ using build::PlanSample;
 using build::PlanSetting;
 
 /// Of the penalty method: where the start is far off, it finds better minima than the search for a feasible point does.
-constexpr int kWarmIterations = 100, kNearIterations = 10;
+constexpr int kWarmIterations = 300, kNearIterations = 10;
 /// Between knots a motion may pass limits that hold at the knots. Then these are drawn in, and it is solved again.
 constexpr int kMostRounds = 5;
 constexpr double kNearBarrier = 1e-5;  ///< μ of later rounds: limits move by little
@@ -243,6 +243,8 @@ Result<SqpReport> Planner::search(int round, bool warm) {
   tried_.clear();
   if (!report || report->converged() || report->status == SqpStatus::interrupted) return report;
   if (report->status == SqpStatus::not_finite || round > 1 || options_.soft > 0) return report;
+  // where the robot is inside of something when it starts, none of them brings it out
+  if (build::least_distance(*problem_->setting, problem_->setting->start_q, 0).first < 0) return report;
   const Values end = problem_->values;
   Result<OtherStarts> others = try_other_starts(*model_, options_, solver, *problem_, *solver_);
   if (!others) return others.failure();

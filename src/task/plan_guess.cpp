@@ -47,8 +47,9 @@ void tell_unreachable(const PlanSetting& setting, const TaskGoal& goal, const Re
        fmt::format("cannot be met: {}: {} at t = {:.4g} s: off by {}", goal.name, goal.frame.text, goal.time, by)});
 }
 
-/// Positions at the goals of frames, each found from the one before. No answer: one is out of reach.
-Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& setting, const PlanOptions& options) {
+/// Positions at the goals of frames, each found from the one before, the first from q. No answer: one is out of reach.
+Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& setting, const PlanOptions& options,
+                                                             Eigen::VectorXd q) {
   std::vector<const TaskGoal*> goals;
   for (const TaskGoal& goal : setting.task.goals) {
     if (goal.frame.given() && goal.frame.text != "com" && goal.time > 0) goals.push_back(&goal);
@@ -56,7 +57,6 @@ Result<std::vector<std::pair<int, Eigen::VectorXd>>> reached(const PlanSetting& 
   std::stable_sort(goals.begin(), goals.end(), [](const auto* a, const auto* b) { return a->time < b->time; });
   std::vector<std::pair<int, Eigen::VectorXd>> via;
   Failure failure{Failure::Kind::no_answer, {}};
-  Eigen::VectorXd q = setting.start_q;
   const Result<std::shared_ptr<const screw::Tree>> tree = within_limits(setting);
   if (!tree) return tree.failure();
   for (const TaskGoal* goal : goals) {
@@ -144,6 +144,13 @@ Result<std::monostate> from_table(PlanProblem& problem, const Trajectory& table)
 
 }  // namespace
 
+std::vector<Eigen::VectorXd> by_kinematics(const PlanSetting& setting, const PlanOptions& options,
+                                           const Eigen::VectorXd& from) {
+  const auto found = reached(setting, options, from);
+  if (!found || found->empty()) return {};
+  return build::interpolated(setting, *found);
+}
+
 Result<std::monostate> set_guess(PlanProblem& problem, const PlanOptions& options) {
   const PlanSetting& setting = *problem.setting;
   std::vector<std::pair<int, Eigen::VectorXd>> via;
@@ -152,7 +159,7 @@ Result<std::monostate> set_guess(PlanProblem& problem, const PlanOptions& option
                                          (type == TaskGuess::Type::automatic && !setting.state.floating));
   if (wanted || (!setting.state.floating && options.soft == 0 &&
                  !options.guess)) {  // else only to see whether goals can be reached
-    auto found = reached(setting, options);
+    auto found = reached(setting, options, setting.start_q);
     if (!found) return found.failure();
     if (wanted) via = *std::move(found);
   }

@@ -186,6 +186,13 @@ std::vector<std::string> hints(const build::PlanProblem& problem) {
           fmt::format("the start has {}.q = {:.4g} {}, beyond its limit {:.4g} {}", c.name, q, unit, allowed, unit));
     }
   }
+  for (const screw::Coordinate& c : setting.tree->coordinates()) {
+    const int joint = limited(setting, c.name);
+    if (joint < 0 || std::abs(setting.start_v[c.v]) <= setting.speed[joint]) continue;
+    const std::string unit = unit_of_column(setting, c.name + ".v");
+    found.push_back(fmt::format("the start has {}.v = {:.4g} {}, beyond its limit {:.4g} {}", c.name,
+                                setting.start_v[c.v], unit, setting.speed[joint], unit));
+  }
   if (const std::string near = too_near(setting, setting.start_q, 0); !near.empty()) {
     found.push_back("the start is too near: " + near);
   }

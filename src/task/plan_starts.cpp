@@ -18,8 +18,8 @@ using build::PlanSetting;
 constexpr int kFew = 60, kLeast = 20;  // steps of the problem on which starts are tried
 constexpr int kIterations = 150;       // of each, at most
 constexpr int kStartPatience = 40;     // iterations, of each (SqpOptions::patience)
-constexpr double kEnough = 4e5;        // unknowns times iterations of all: no further start after that
-constexpr int kFromAfar = 100;         // of the penalty method, as where the start is the task's guess of rest
+constexpr double kEnough = 6e5;        // unknowns times iterations of all: no further start after that
+constexpr int kFromAfar = 300;         // of the penalty method, as where the start is the task's guess of rest
 
 /// All times of goals are times of knots.
 bool fits(const PlanTask& task) {
@@ -122,6 +122,17 @@ bool through_middle(const PlanSetting& setting, std::vector<Eigen::VectorXd>& q)
   return changed;
 }
 
+/// The middle of the joints' ranges; where they have none, as at the start.
+Eigen::VectorXd middle_of_ranges(const PlanSetting& setting) {
+  Eigen::VectorXd q = setting.start_q;
+  const Eigen::Index offset = q.size() - static_cast<Eigen::Index>(setting.lower.size());
+  for (std::size_t j = 0; j < setting.lower.size(); ++j) {
+    const double middle = 0.5 * (setting.lower[j] + setting.upper[j]);
+    if (std::isfinite(middle)) q[offset + j] = middle;
+  }
+  return q;
+}
+
 /// Every moment of the fine problem from the coarse one, linearly between its knots.
 Result<std::monostate> spread(const PlanProblem& from, const PlanOptions& options, PlanProblem& to) {
   Trajectory table(plan_columns(*from.setting));
@@ -198,10 +209,26 @@ Result<OtherStarts> try_other_starts(const Model& model, const PlanOptions& opti
       if (!over || *over) return over ? Result<OtherStarts>(std::move(result)) : over.failure();
     }
   }
+  const TaskGuess::Type guessed = setting.task.guess.type;
   if (!setting.state.floating) {
-    if (setting.task.guess.type != TaskGuess::Type::rest && !is_enough()) {
+    const bool kinematics =
+        !options.guess && (guessed == TaskGuess::Type::kinematics || guessed == TaskGuess::Type::automatic);
+    const auto run_reaching = [&](const char* name, const Eigen::VectorXd& from) -> Result<bool> {
+      const std::vector<Eigen::VectorXd> q = by_kinematics(setting, options, from);
+      if (q.empty()) return false;
+      return run_from(name, q, search.warm_iterations);
+    };
+    if (!kinematics && !is_enough()) {
+      const Result<bool> over = run_reaching("by inverse kinematics", setting.start_q);
+      if (!over || *over) return over ? Result<OtherStarts>(std::move(result)) : over.failure();
+    }
+    if (guessed != TaskGuess::Type::rest && !is_enough()) {
       const std::vector<Eigen::VectorXd> q(setting.knots(), setting.start_q);
       const Result<bool> over = run_from("from rest", q, kFromAfar);
+      if (!over || *over) return over ? Result<OtherStarts>(std::move(result)) : over.failure();
+    }
+    if (!is_enough()) {
+      const Result<bool> over = run_reaching("in another posture", middle_of_ranges(setting));
       if (!over || *over) return over ? Result<OtherStarts>(std::move(result)) : over.failure();
     }
     std::vector<Eigen::VectorXd> q = asked;

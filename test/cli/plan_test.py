@@ -140,6 +140,17 @@ class Plan(Cli):
             summary = self.summary("task.yaml")
             self.assertGreater(summary["clearance_min"], 0.01 - 1e-6, shape)
 
+    def test_a_payload_is_a_body(self):
+        for inertia in ("[-1, 0, 5]", "[0.1, 0.1, 0.3]"):
+            self.write("task.yaml", REACH + f"payload: {{link: tip, mass: 1, inertia: {inertia}}}\n")
+            self.bad("task.yaml:10:40: error: inertia: no body has it: none is < 0, and none larger than the other two together", "plan", "task.yaml")
+
+    def test_a_start_that_is_too_fast_is_told(self):
+        self.write("task.yaml", REACH.replace("start: {", "start: {rates: {shoulder: 60}, "))
+        result = self.run_program("plan", "task.yaml")
+        self.assertEqual(result.status, 1)
+        self.assertIn("error: the start has shoulder.v = 60 rad/s, beyond its limit 10 rad/s\n", result.err)
+
     def test_soft_dynamics_cost_less_and_miss(self):
         hard, soft = self.summary("task.yaml"), self.summary("task.yaml", "--soft", "1e-2")
         self.assertLess(soft["cost"], hard["cost"])
@@ -254,6 +265,59 @@ class CartPole(Cli):
             self.assertLess(summary["cost"], 1.001 * cost)
             self.assertLess(summary["violation_max"], 1e-9)
             self.assertLess(summary["miss_max"], 5e-3)
+
+
+    def test_other_masses_times_and_rules_of_integration(self):
+        """As far as a fifth from those tasks; they cost what a search from another start finds, too."""
+        task = ("model: {model}\nhorizon: {horizon}\nsteps: {steps}\ncollocation: {rule}\nmodel_limits: false\npassive: [pole]\n"
+                "start: {{joints: {{cart: {cart}, pole: {pole}}}}}\ngoals:\n  - {{time: {horizon}/2, joints: {{cart: {right}, pole: pi}}, rest: true}}\n"
+                "  - {{time: {horizon}, joints: {{cart: {left}, pole: -pi}}, rest: true}}\n"
+                "objectives: [{{type: torque, sigma: {sigma}}}]\nguess: {{type: rest}}\n")
+        model = os.path.abspath(os.path.join(MODELS, "cart_pole.urdf"))
+        for rule, horizon, steps, cart, pole, right, left, sigma, masses in (
+                ("hermite-simpson", 5.24, 534, -0.035, -0.282, 1.15, -1.12, 16.1, (22.07, 0.354, -0.1727)),
+                ("hermite-simpson", 7, 686, -0.11, -0.003, 0.93, -0.83, 23.4, (22.23, 0.3325, -0.1608))):
+            self.write("task.yaml", task.format(model=model, rule=rule, horizon=horizon, steps=steps, cart=cart, pole=pole, right=right, left=left, sigma=sigma))
+            names = ("cart_body.mass", "pole_body.mass", "pole_body.com_z")
+            sets = [word for name, value in zip(names, masses) for word in ("--set", f"{name}={value}")]
+            self.good("plan", "task.yaml", "--refine", "0", "--json", "s.json", *sets)
+            self.assertLess(json.loads(self.read("s.json"))["violation_max"], 1e-9)
+
+
+class Hopper(Cli):
+    """A leg on two slides that stand for a base: no motor moves them."""
+
+    def setUp(self):
+        super().setUp()
+        limb = ('<link name="{0}"><inertial><origin xyz="0 0 {2}"/><mass value="{1}"/>'
+                '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>')
+        slide = '<joint name="{0}" type="prismatic"><parent link="{1}"/><child link="{2}"/><axis xyz="{3}"/><limit lower="-9" upper="9" effort="1" velocity="99"/></joint>'
+        turn = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><origin xyz="0 0 {3}"/><axis xyz="0 1 0"/></joint>'
+        self.write("hopper.urdf", '<robot name="hopper"><link name="world"/>' + limb.format("carriage", 0.1, 0) + limb.format("torso", 5, 0)
+                   + limb.format("thigh", 0.8, -0.15) + limb.format("shank", 0.4, -0.15) + slide.format("x", "world", "carriage", "1 0 0")
+                   + slide.format("z", "carriage", "torso", "0 0 1") + turn.format("hip", "torso", "thigh", 0) + turn.format("knee", "thigh", "shank", -0.3)
+                   + "</robot>")
+
+    def task(self, contact, more=""):
+        self.write("task.yaml", "model: hopper.urdf\nhorizon: 1\nsteps: 40\npassive: [x, z]\nstart: {joints: {z: 0.52655, hip: -0.5, knee: 1}}\n"
+                   "goals: [{name: low, time: 1, joints: {z: 0.45}, rest: true}]\nobjectives: [{type: torque, sigma: 20}]\n"
+                   f"contacts: [{{name: foot, link: shank, point: [0, 0, -0.3]{contact}}}]\n{more}")
+
+    def test_all_is_at_rest_where_a_foot_stands(self):
+        self.task("")
+        self.good("plan", "task.yaml", "--roll-out", "0", "--out", "p.csv")
+        names, rows = self.table("p.csv")
+        last = dict(zip(names, rows[-1]))
+        for joint in ("x", "z", "hip", "knee"):  # those of the leg follow, as far as the foot does not drift
+            self.assertLess(abs(last[f"{joint}.v"]), 1e-2, joint)
+
+    def test_contacts_that_make_no_sense(self):
+        self.task(", closed: []")
+        self.bad("task.yaml:8:67: error: closed: there are no intervals; a contact that never stands is none", "plan", "task.yaml")
+        self.task("", "gait: {order: [foot, foot], cycle: 0.5}\n")
+        result = self.run_program("plan", "task.yaml")
+        self.assertEqual(result.status, 2)
+        self.assertIn("task.yaml:9:22: error: contact 'foot' is lifted twice in a cycle; make it half as long", result.err)
 
 
 class OnFeet(Cli):
